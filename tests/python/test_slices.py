@@ -121,6 +121,27 @@ def test_what_cannot_take_turns_is_refused(keys: dict[str, Any], reason: str) ->
     assert reason in refused.value.message
 
 
+def test_services_share_the_trials_of_settings_where_they_can() -> None:
+    planned = plan(design="auto", links=["loopback", "lan"])
+    assert sorted((len(trial.cells), trial.cell.point.link) for trial in planned.trials) == [
+        *[(1, "lan")] * 4,
+        *[(2, "loopback")] * 2,
+    ]
+    planned = plan(design="auto", services=["rest@rust", "grpc@rust?start=cold"])
+    assert {len(trial.cells) for trial in planned.trials} == {1}
+    stacks = ["rest@rust", "grpc@rust", "soap@rust", "iiop@rust"]
+    assert {len(trial.cells) for trial in plan(design="auto", services=stacks).trials} == {4}
+    stacks.append("rest@rust?codec=cbor")
+    assert {len(trial.cells) for trial in plan(design="auto", services=stacks).trials} == {1}
+
+
+def test_long_pauses_matter_to_large_messages() -> None:
+    large = [{"operation": "Hello", "bytes": "3 MB"}]
+    assert {len(trial.cells) for trial in plan(messages=large).trials} == {2}
+    with pytest.raises(ExperimentError, match="the initial window on large messages"):
+        plan(messages=large, slice="200 ms")
+
+
 def test_a_slice_has_bounds() -> None:
     with pytest.raises(ExperimentError, match="slice: must be between 20 ms and 2 s"):
         plan(slice="10 ms")
@@ -141,7 +162,7 @@ def test_the_design_is_part_of_what_a_run_is() -> None:
 def test_no_request_is_under_way_together_with_one_of_the_other_service(tmp_path: Path) -> None:
     """By the logs of both servers."""
     services = [server(tmp_path, "slow", 0.004), server(tmp_path, "fast", 0.001)]
-    keys = {"slice": "100 ms", "window": {"duration": "1 s"}, "loads": [{"closed": {"users": 4}}]}
+    keys = {"slice": "300 ms", "window": {"duration": "3 s"}, "loads": [{"closed": {"users": 4}}]}
     made = run(tmp_path, services=services, messages=[], repeats=1, **keys)
     assert [trial.status for trial in made.trials] == ["measured"] * 2
     slow, fast = (
@@ -158,7 +179,7 @@ def test_no_request_is_under_way_together_with_one_of_the_other_service(tmp_path
     for trial, log in zip(made.trials, (slow, fast), strict=True):
         assert trial.result.calls_whole_run == len(log)
         assert trial.slices is not None
-        assert trial.slices.count * trial.slices.length_s == pytest.approx(1.0, abs=0.1)
+        assert trial.slices.count * trial.slices.length_s == pytest.approx(3.0, abs=0.3)
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -291,7 +312,7 @@ def test_calls_that_outlast_a_slice_are_measured_apart_and_marked(tmp_path: Path
         assert trial.result.ok > 0
         assert trial.slices is None
         (check,) = [check for check in trial.checks if check.name == "slices"]
-        assert check.outcome == "marked"
+        assert check.outcome == "not-measurable"
         assert "measured apart" in check.reason
     assert (made.folder / "trials").is_dir()
 

@@ -11,9 +11,9 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product, starmap
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from wirelab.experiment.model import (
     PlacementChoice,
     named,
 )
-from wirelab.experiment.slices import Place
+from wirelab.experiment.slices import Fitness, Place
 from wirelab.format.units import format_bytes
 from wirelab.records.line import cell_id
 from wirelab.records.trial import Point
@@ -53,6 +53,7 @@ PREPARED_S = 0.003
 LINK_S = 3.0
 """Additional seconds to create and measure a link."""
 
+SLICES_REMEDY = "use `design: trials`, or `auto`"
 REMEDY = "correct this, or set `skip_illegal: true` to skip impossible combinations"
 
 
@@ -85,6 +86,8 @@ class Cell:
     """The declaration of a user-defined service; None for wirelab's services."""
     records_host: bool = False
     """Whether what the service's threads do is recorded."""
+    fitness: Fitness = field(default_factory=Fitness)
+    """Whether it can share a trial."""
 
     def workload(self, seed: int) -> dict[str, object]:
         """The object ``workload`` of the probe in the engine's plan."""
@@ -277,9 +280,16 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         _accept_link(stack, external, profiles.name(link))
     with _reported_at("capture", at.capture):
         _accept_capture(stack, capture, load)
-    if experiment.design == "slices":
+    fitness = slices.judge_fitness(
+        stack.axes,
+        message.bytes,
+        load,
+        experiment.window_of(message, load),
+        Place(profiles.name(link), capture),
+    )
+    if experiment.design == "slices" and fitness.refusal:
         with _reported_at("design"):
-            _accept_slices(experiment, stack, message, load, Place(profiles.name(link), capture))
+            raise StackError(f"{stack}: {fitness.refusal}", SLICES_REMEDY)
     records_host = experiment.host and capture != NO_CAPTURE
     if records_host:
         with _reported_at("host"):
@@ -304,7 +314,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         },
         service=external.point() if external else {},
     )
-    return Cell(point, stack, message, load, choice, link, capture, external, records_host)
+    return Cell(point, stack, message, load, choice, link, capture, external, records_host, fitness)
 
 
 def _served(
@@ -359,19 +369,6 @@ def _accept_message(stack: Stack, message: Message | ExternalMessage) -> None:
         raise StackError(f"{stack}: {refusal}", "remove the message or the stack")
     if message.data_problem:
         raise StackError(message.data_problem, "give a readable file")
-
-
-def _accept_slices(
-    experiment: Experiment,
-    stack: Stack,
-    message: Message | ExternalMessage,
-    load: Load,
-    place: Place,
-) -> None:
-    pause_s = experiment.slice * (len(experiment.services) - 1)
-    window = experiment.window_of(message, load)
-    if refusal := slices.refusal(stack.axes, load, window, place, pause_s):
-        raise StackError(f"{stack}: {refusal}", "use `design: trials`")
 
 
 def _accept_caller(
@@ -519,16 +516,47 @@ def _groups(experiment: Experiment, cells: Mapping[str, Cell]) -> dict[str, tupl
         shared = {**cell.point.to_json(), "stack": "", "axes": {}, "service": {}}
         key = json.dumps(shared, sort_keys=True)
         found.setdefault(key, []).append((digest, cell))
-    alone = [cell for group in found.values() if len(group) == 1 for _, cell in group]
-    if alone:
-        raise ExperimentError(
-            [
-                f"design: slices needs two services for each setting, and {cell.point.stack} has "
-                f"none to share a trial with"
-                for cell in alone
-            ]
+    groups = {group[0][0]: tuple(cell for _, cell in group) for group in found.values()}
+    refused = [
+        refusal for group in groups.values() if (refusal := _refuse_sharing(group, experiment))
+    ]
+    if experiment.design == "slices" and refused:
+        raise ExperimentError(refused)
+    return {
+        digest: cells
+        for group in found.values()
+        for digest, cells in _shared_or_apart(group, experiment)
+    }
+
+
+def _shared_or_apart(
+    group: Sequence[tuple[str, Cell]], experiment: Experiment
+) -> Iterator[tuple[str, tuple[Cell, ...]]]:
+    """One trial for the cells of a setting, or one for each."""
+    every = tuple(cell for _, cell in group)
+    if _refuse_sharing(every, experiment):
+        yield from ((digest, (cell,)) for digest, cell in group)
+    else:
+        yield group[0][0], every
+
+
+def _refuse_sharing(group: Sequence[Cell], experiment: Experiment) -> str:
+    """Why the cells of a setting cannot share a trial; empty if they can."""
+    first = group[0].point.stack
+    if len(group) == 1:
+        return (
+            f"design: slices needs two services for each setting, and {first} has none to share a "
+            "trial with"
         )
-    return {group[0][0]: tuple(cell for _, cell in group) for group in found.values()}
+    if experiment.design == "auto" and len(group) > slices.SHARING_MAX:
+        return f"{len(group)} services are too many to share a trial"
+    pause_s = experiment.slice * (len(group) - 1)
+    refusals = (
+        f"{cell.point.stack}: {refusal}; {SLICES_REMEDY}"
+        for cell in group
+        if (refusal := cell.fitness.refusal_for(pause_s))
+    )
+    return next(refusals, "")
 
 
 def _digest(point: Point) -> str:

@@ -321,10 +321,10 @@ class Experiment(Model):
     )
     window: Window
     warmup: Warmup = Warmup()
-    design: Literal["trials", "slices"] = Field(
+    design: Literal["trials", "slices", "auto"] = Field(
         "trials",
         description="trials: one service at a time; slices: the services of a setting share a "
-        "trial and are called in turns",
+        "trial and are called in turns; auto: slices in the settings where they are valid",
     )
     slice: Time = time_default("100 ms", "measured length of a slice")
     timeout: TimeAboveZero = time_default("10 s", "time limit for one call")

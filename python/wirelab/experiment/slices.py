@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from wirelab.documents.axes import Axes
@@ -15,6 +14,12 @@ PAUSE_S_MAX = 0.15
 """Longest pause between two slices of a service that changes no effect of TCP, seconds: after about
 200 ms without data, the kernel restarts the congestion window (RFC 5681, section 4.1) and
 acknowledges the first segments at once."""
+INITIAL_WINDOW = 10 * 65_483
+"""Bytes that a connection on loopback may send at first (RFC 6928: ten segments)."""
+ENCODED_SIZE = 3
+"""Encoded messages are at most this many times as large as what they hold."""
+SHARING_MAX = 4
+"""Services that share a trial where the experiment leaves it open: each takes memory and lengthens pauses."""
 
 
 class Place(NamedTuple):
@@ -24,9 +29,23 @@ class Place(NamedTuple):
     capture: CaptureChoice
 
 
-def refusal(axes: Axes, load: Load, window: Window, place: Place, pause_s: float) -> str:
-    """Why a service cannot take turns with others; empty if it can. ``pause_s`` is the time between
-    two of its slices, in seconds."""
+class Fitness(NamedTuple):
+    """Whether a service can take turns with others."""
+
+    refusal: str = ""
+    """Why it cannot; empty: it can."""
+    sensitive: str = ""
+    """What long pauses change; empty: nothing."""
+
+    def refusal_for(self, pause_s: float) -> str:
+        """Why it cannot with that many seconds between two of its slices; empty: it can."""
+        if self.refusal or pause_s <= PAUSE_S_MAX or not self.sensitive:
+            return self.refusal
+        return f"pauses of {pause_s:g} s between slices change the effect of {self.sensitive}"
+
+
+def judge_fitness(axes: Axes, size: int, load: Load, window: Window, place: Place) -> Fitness:
+    """``size`` is that of the message in bytes, before it is encoded."""
     point = load.point()
     is_steady = point.is_closed and not point.iterations and not point.stages
     is_rationed = axes.client.cpu_percent is not None or axes.server.cpu_percent is not None
@@ -41,19 +60,12 @@ def refusal(axes: Axes, load: Load, window: Window, place: Place, pause_s: float
         "time must close the window": bool(window.calls),
         "a pause between slices changes what links with a delay do": place.link != LOOPBACK,
     }
-    changed = _find_sensitive(axes) if pause_s > PAUSE_S_MAX else []
-    if changed:
-        reasons[f"pauses of {pause_s:g} s between slices change the effect of {changed[0]}"] = True
-    return next((text for text, holds in reasons.items() if holds), "")
+    refusal = next((text for text, holds in reasons.items() if holds), "")
+    return Fitness(refusal, _find_sensitive(axes, size))
 
 
-def is_sensitive(every: Iterable[Axes], pause_s: float) -> bool:
-    """Whether pauses of that many seconds change what a changed axis of a service does."""
-    return pause_s > PAUSE_S_MAX and any(map(_find_sensitive, every))
-
-
-def _find_sensitive(axes: Axes) -> list[str]:
-    """Changed axes whose effect depends on pauses."""
+def _find_sensitive(axes: Axes, size: int) -> str:
+    """The first thing whose effect depends on pauses."""
     changed = {
         "congestion": axes.congestion != "cubic",
         "initial_window": axes.initial_window is not None,
@@ -61,5 +73,6 @@ def _find_sensitive(axes: Axes) -> list[str]:
         "client.quickack": axes.client.quickack is not None,
         "client.nagle": axes.client.nagle,
         "server.nagle": axes.server.nagle,
+        "the initial window on large messages": ENCODED_SIZE * size > INITIAL_WINDOW,
     }
-    return [name for name, is_changed in changed.items() if is_changed]
+    return next((name for name, is_changed in changed.items() if is_changed), "")

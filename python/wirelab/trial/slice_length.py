@@ -13,7 +13,6 @@ from math import ceil
 from statistics import median
 
 from wirelab.documents.event import Outcome, SliceEdges
-from wirelab.experiment import slices
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.model import SLICE_S_MAX
 
@@ -114,7 +113,7 @@ def _lengthen(planned: PlannedTrial, outcome: Outcome, needed: float) -> float |
     """A length with a margin, if trials of that length have enough slices."""
     longer_s = ceil(MARGIN * needed / STEP_S) * STEP_S
     window_s = min(group.window_s for group in outcome.groups)
-    axes = [cell.stack.axes for cell in planned.cells]
-    is_sensitive = slices.is_sensitive(axes, longer_s * (len(axes) - 1))
-    is_allowed = longer_s <= min(SLICE_S_MAX, window_s / SLICES_MIN) and not is_sensitive
+    pause_s = longer_s * (len(planned.cells) - 1)
+    is_refused = any(cell.fitness.refusal_for(pause_s) for cell in planned.cells)
+    is_allowed = longer_s <= min(SLICE_S_MAX, window_s / SLICES_MIN) and not is_refused
     return longer_s if is_allowed else None

@@ -48,7 +48,7 @@ def measure_trial(
     lab: Lab, planned: PlannedTrial, fresh_folder: Callable[[str], Path]
 ) -> tuple[Trial, ...]:
     """The cells of a trial, each with its folder. Services whose calls take too long for slices are
-    measured one after the other, and the cells are marked. Raises what :class:`TrialRunner`
+    measured one after the other, and the cells state it. Raises what :class:`TrialRunner`
     raises."""
     plans = [planned.of_cell(number) for number in range(len(planned.cells))]
     if len(plans) == 1:
@@ -66,7 +66,7 @@ def _measure_apart(
     lab: Lab, plans: Sequence[PlannedTrial], fresh_folder: Callable[[str], Path], reason: str
 ) -> tuple[Trial, ...]:
     apart = [TrialRunner(lab, own, fresh_folder(own.id)).run() for own in plans]
-    check = Check("slices", "marked", f"{reason}; the services were measured apart")
+    check = Check.unmeasurable("slices", f"{reason}; the services were measured apart")
     first = apart[0]
     return tuple(
         replace(
