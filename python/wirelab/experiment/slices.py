@@ -19,7 +19,8 @@ INITIAL_WINDOW = 10 * 65_483
 ENCODED_SIZE = 3
 """Encoded messages are at most this many times as large as what they hold."""
 SHARING_MAX = 4
-"""Services that share a trial where the experiment leaves it open: each takes memory and lengthens pauses."""
+"""Services that share a trial where the experiment leaves it open; each takes memory and lengthens
+the pauses of the others."""
 
 
 class Place(NamedTuple):
