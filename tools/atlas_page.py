@@ -3,7 +3,7 @@
 ``python -m tools.atlas_page`` writes the services of the experiment and the page's list of stacks
 from every ``service.json``; ``make generate`` runs it. ``python -m tools.atlas_page RUN`` writes
 the page's figures from a run of the experiment, and keeps the experiment, the manifest and the
-journal of that run in ``docs/runs/atlas``, to which the page links.
+journal of that run, as an archive, in ``docs/runs/atlas``, to which the page links.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tools.all_stacks_page import NOTHING, format_cell, notes
 from tools.stack_table import TITLES, Offer, offers
 from wirelab import checkout
 from wirelab.format.units import format_bytes
+from wirelab.run import archive, journal
 from wirelab.run import directory as run_directory
 from wirelab.run import finished as finished_run
 from wirelab.stack import manifests
@@ -27,7 +28,7 @@ from wirelab.statistics.figure import CLIENT_CPU, RATE, RESPONSE_P50, SERVICE_CP
 PAGE = Path("docs/atlas.md")
 EXPERIMENT = Path("experiments/atlas.yaml")
 KEPT = Path("docs/runs/atlas")
-FILES = ("experiment.yaml", "manifest.json", "trials.jsonl")
+FILES = ("experiment.yaml", "manifest.json", archive.NAME)
 STACKS = "stacks of the atlas"
 FIGURES = "figures of the atlas"
 SERVICES = ("# Services: made by make generate.", "# End of the services.")
@@ -120,8 +121,9 @@ def _rows(found: Sequence[Cell]) -> Iterator[str]:
 def keep(folder: Path, kept: Path) -> None:
     """Copies the files of a run that the page links to. Raises :class:`OSError`."""
     kept.mkdir(parents=True, exist_ok=True)
-    for name in FILES:
+    for name in ("experiment.yaml", "manifest.json"):
         shutil.copyfile(folder / name, kept / name)
+    archive.write((folder / journal.NAME).read_bytes().splitlines(), kept / archive.NAME)
 
 
 def main(words: Sequence[str]) -> None:

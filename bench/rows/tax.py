@@ -19,23 +19,31 @@ from bench.engine import Load
 from bench.process import BenchError, run_on_core
 from bench.races import CLIENT_CORE, SERVER_CORE, Contender, measure
 from bench.servers import Running, run_service
+from tools.stack_table import offers
 from wirelab.process.services import Settings
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 
 REST = "rest@rust"
+UNTAXED = {"text", "cbor", "msgpack"}
+"""Codecs without a row: text has no Submit, and the row `codecs` times the other two."""
+
+
+def _row_name(stack: Stack) -> str:
+    """Binding and codec, of which one is left out where the other implies it."""
+    binding, codec = stack.axes.binding, stack.axes.codec
+    if binding == "rest":
+        return f"tax-rest-{codec}"
+    is_default = stack.reference == f"{binding}@rust" and not codec.startswith(binding)
+    return f"tax-{binding if is_default else codec}"
+
+
 STACKS = {
-    "tax-rest-json": REST,
-    "tax-rest-protobuf": "rest@rust?codec=protobuf",
-    "tax-rest-xml": "rest@rust?codec=xml",
-    "tax-soap-literal": "soap@rust",
-    "tax-soap-rpc": "soap@rust?codec=soap-rpc",
-    "tax-soap-encoded": "soap@rust?codec=soap-encoded",
-    "tax-grpc": "grpc@rust",
-    "tax-iiop": "iiop@rust",
-    "tax-raw": "raw@rust",
-    "tax-token-xml": "raw@rust?codec=token-xml",
+    _row_name(offer.stack): offer.stack.reference
+    for offer in offers(manifests.load())
+    if offer.language == "rust" and offer.codec not in UNTAXED
 }
-"""Stacks by the key of their row."""
+"""Every stack of the Rust service by the key of its row."""
 BOUND_BINDINGS = ("soap", "iiop", "raw")
 """Those that are promised to cost what REST costs at equal bytes."""
 AT_LEAST, AT_MOST = 0.8, 1.2

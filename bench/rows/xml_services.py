@@ -15,6 +15,7 @@ from typing import Any
 from bench.bounds import Ratio
 from bench.process import BenchError, build_example, run_on_core
 from bench.races import CLIENT_CORE, SERVER_CORE
+from tools.stack_table import TITLES, offers
 from wirelab.errors import WirelabError
 from wirelab.process.children import ProcessOptions
 from wirelab.process.interruption import Interruption
@@ -24,15 +25,14 @@ from wirelab.stack.reference import Stack
 
 AT_LEAST, AT_MOST = 0.8, 1.5
 """The service over the program: a shortcut of its own would fall below."""
-STACKS = (
-    "rest@rust?codec=xml",
-    "rest@go?codec=xml",
-    "rest@java?codec=xml",
-    "soap@rust",
-    "soap@go",
-    "soap@java",
-    "soap@rust?codec=soap-encoded",
-    "soap@java?codec=soap-encoded",
+CODECS = ("xml", "soap-literal", "soap-encoded")
+"""Those whose documents have different forms: rpc/literal differs by one element."""
+STACKS = tuple(
+    offer.stack.reference
+    for codec in CODECS
+    for language in TITLES
+    for offer in offers(manifests.load())
+    if offer.codec == codec and offer.language == language and offer.served.binding != "raw"
 )
 """Services that write XML; the libraries that do it are in their ready lines."""
 REFUSALS = (1, 100)

@@ -13,7 +13,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lock = std::fs::read_to_string(lock)?;
     let manifest = std::fs::read_to_string("Cargo.toml")?;
     let versions: Vec<String> = libraries(&manifest)
-        .map(|library| Ok(format!("{library}={}", locked_version(&lock, library)?)))
+        .map(|library| {
+            Ok(format!(
+                "{library}={}",
+                find_locked_version(&lock, library)?
+            ))
+        })
         .collect::<Result<_, String>>()?;
     println!("cargo:rustc-env=WIRELAB_LIBRARIES={}", versions.join(","));
     println!("cargo:rustc-env=WIRELAB_RUSTC={}", compiler_version()?);
@@ -34,7 +39,7 @@ fn libraries(manifest: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The version of `library` in a Cargo.lock, the newest where there are several.
-fn locked_version(lock: &str, library: &str) -> Result<String, String> {
+fn find_locked_version(lock: &str, library: &str) -> Result<String, String> {
     let entry = format!("name = \"{library}\"\nversion = \"");
     let at = lock
         // Cargo.lock sorts entries of one name by version.

@@ -41,7 +41,7 @@ def test_figures_have_intervals_and_their_run(tmp_path: Path) -> None:
     every[every.index(lost)] = failed(lost, "it ended")
     folder = write_run(tmp_path / "run", every)
     lines = list(atlas_page.figures(folder))
-    assert "(runs/atlas/trials.jsonl)" in lines[0]
+    assert "(runs/atlas/trials.parquet)" in lines[0]
     assert lines[0].startswith("16 trials of ")
     assert "### Hello 14 B" in lines
     rows = [line for line in lines if line.startswith("| `")]

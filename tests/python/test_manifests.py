@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.python.prose import ROOT
 from wirelab.errors import LabError, StackError
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
@@ -153,6 +154,42 @@ def test_a_contract_that_is_not_served_is_refused(tmp_path: Path) -> None:
     _write(tmp_path, {"serves": [SERVED]})
     with pytest.raises(StackError, match="supports contract transfer, charging, not calendar"):
         manifests.load(tmp_path).manifest(Stack.parse("soap@tiny"), "calendar")
+
+
+def test_an_entry_has_the_defaults_that_it_does_not_replace(tmp_path: Path) -> None:
+    defaults = {"transports": ["http/1.1"], "security": ["none", "tls"], "sockets": ["unix"]}
+    serves = [
+        {"binding": "rest", "codecs": ["json"], "sockets": ["tcp"]},
+        {"binding": "grpc", "codecs": ["protobuf"], "transports": ["http/2"]},
+    ]
+    _write(tmp_path, {"defaults": defaults, "serves": serves})
+    rest, grpc = manifests.load(tmp_path).by_language["tiny"].serves
+    assert (rest.transports, rest.security, rest.sockets) == (
+        ("http/1.1",),
+        ("none", "tls"),
+        ("tcp",),
+    )
+    assert (grpc.transports, grpc.security, grpc.sockets) == (
+        ("http/2",),
+        ("none", "tls"),
+        ("unix",),
+    )
+
+
+def test_a_default_that_no_entry_can_have_is_named(tmp_path: Path) -> None:
+    _write(tmp_path, {"defaults": {"sockits": ["tcp"]}})
+    with pytest.raises(LabError, match=r"service\.json(.|\n)*sockits"):
+        manifests.load(tmp_path)
+
+
+@pytest.mark.parametrize("language", ["go", "java", "rust"])
+def test_no_entry_repeats_a_default_of_its_service(language: str) -> None:
+    text = (ROOT / "services" / language / "service.json").read_text(encoding="utf-8")
+    document = json.loads(text)
+    for entry in document["serves"]:
+        repeated = {key for key in entry if entry[key] == document["defaults"].get(key)}
+        assert not repeated, entry
+    assert text.count('["none", "gzip", "zstd"]') == 1
 
 
 def _write(folder: Path, extra: dict[str, object]) -> None:

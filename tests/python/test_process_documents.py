@@ -23,6 +23,7 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
 from wirelab.experiment.link_profiles import Direction, GilbertElliott, OwnProfile, RandomLoss
+from wirelab.identity.point import points
 from wirelab.process import engine_binary
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.interruption import Interruption
@@ -43,7 +44,7 @@ EXPERIMENTS = sorted(
         *(ROOT / "studies" / "hamo2023").glob("[!s]*.yaml"),
     ]
 )
-STACKS = [
+COMBINED = [
     "rest@rust",
     "rest@rust?codec=text&compression=gzip&connection=close",
     "rest@rust?transport=http/2&in_flight=multiplex=8&connection=pool=2",
@@ -56,6 +57,12 @@ STACKS = [
     "iiop@rust?byte_order=big&in_flight=multiplex=4",
     "raw@rust?codec=token-xml&token_source=text&reply=one-way",
 ]
+STACKS = sorted(
+    {stack.reference for stack, name in points(manifests.load()) if name == "transfer"}.union(
+        COMBINED
+    )
+)
+"""Every value that a service offers, and stacks with several axes of the client."""
 
 EXPERIMENT = """
 name: one

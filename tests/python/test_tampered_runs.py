@@ -22,11 +22,11 @@ from tests.python.hostile_runs import SLOWER, SMALL, write_run
 from tests.python.synthetic_packets import captured, dissected
 from tests.python.synthetic_run import GRPC, REST, trials, write_reproduction
 from wirelab.cli import main
-from wirelab.errors import StorageError
+from wirelab.errors import RunDirectoryError, StorageError
 from wirelab.records.line import SHARED
 from wirelab.records.trial import Trial
 from wirelab.report.curves import HISTOGRAM_BYTES_MAX, UnreadableHistogram, decoded_curve
-from wirelab.run import journal
+from wirelab.run import archive, journal
 from wirelab.run.directory import MANIFEST_BYTES_MAX
 from wirelab.trial import dissected as document
 from wirelab.trial import series
@@ -170,10 +170,71 @@ def test_healthy_runs_are_read(tmp_path: Path) -> None:
 def test_journals_of_real_runs_are_read() -> None:
     """Services in every language report what they like, such as -1 for a maximum that is not
     known, and the largest numbers of 64 bits."""
-    files = [REPOSITORY / "docs/runs/atlas/trials.jsonl"]
-    files.append(REPOSITORY / "tests/python/runs/format-1/trials.jsonl")
-    for file in files:
-        assert len(journal.read(file).trials) == file.read_bytes().count(b"\n") > 0
+    archived = REPOSITORY / "docs/runs/atlas"
+    assert journal.file_in(archived).name == archive.NAME
+    assert len(journal.read(journal.file_in(archived)).trials) == 504
+    file = REPOSITORY / "tests/python/runs/format-1/trials.jsonl"
+    assert len(journal.read(file).trials) == file.read_bytes().count(b"\n") > 0
+
+
+def archive_run(run: Path) -> Path:
+    """Replaces the journal of a run by its archive."""
+    plain = run / journal.NAME
+    archive.write(plain.read_bytes().splitlines(), run / archive.NAME)
+    plain.unlink()
+    return run / archive.NAME
+
+
+def test_an_archived_run_is_read_as_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, other = write_pair(tmp_path)
+    before = journal.read(run / journal.NAME)
+    commands = reading(run, other, tmp_path)[:-1]
+    printed = [(main(words), capsys.readouterr().out) for words in commands]
+    file = archive_run(run)
+    assert journal.read(file) == before
+    assert [(main(words), capsys.readouterr().out) for words in commands] == printed
+
+
+def test_an_archived_run_is_not_continued(tmp_path: Path) -> None:
+    run, _ = write_pair(tmp_path)
+    file = archive_run(run)
+    with pytest.raises(RunDirectoryError, match=f"cannot be continued: .* {archive.NAME}"):
+        journal.Journal(run / journal.NAME)
+    assert journal.file_in(run) == file
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"PAR1", "magic|too small|smaller"),
+        (b"x" * (archive.BYTES_MAX + 1), "more than 16,000,000 bytes"),
+        (None, "not a trial record"),
+    ],
+)
+def test_a_damaged_archive_is_refused(tmp_path: Path, content: bytes | None, problem: str) -> None:
+    run, _ = write_pair(tmp_path)
+    file = archive_run(run)
+    if content is None:
+        archive.write([b'{"id": "a"}'], file)
+    else:
+        file.write_bytes(content)
+    with pytest.raises(RunDirectoryError, match=problem):
+        journal.read(file)
+
+
+def test_an_archive_with_more_than_a_journal_may_have_is_refused(tmp_path: Path) -> None:
+    """Compressed, a line of a hundred million zeros is small."""
+    file = tmp_path / archive.NAME
+    long = b'{"id": "a", "x": "' + b"0" * journal.LINE_BYTES_MAX + b'"}'
+    archive.write([long], file)
+    assert file.stat().st_size < 10_000
+    with pytest.raises(RunDirectoryError, match="a line has more than"):
+        journal.read(file)
+    archive.write([long[: journal.LINE_BYTES_MAX - 2] + b'"}'] * 40, file)
+    with pytest.raises(RunDirectoryError, match="more than 128,000,000"):
+        journal.read(file)
 
 
 def test_a_line_that_a_kill_cut_costs_only_its_trial(

@@ -19,7 +19,7 @@ from tests.python import prose
 from tests.python.prose import ROOT, blank
 from wirelab.cli import app
 
-PENDING = ("crates/load/", "crates/trace/", "services/rust/", "python/wirelab/", "tests/python/")
+PENDING = ("crates/load/", "crates/trace/", "python/wirelab/", "tests/python/")
 """Paths whose prose is still to be rewritten: `WORDS` are checked in the pages and in
 python/wirelab, `NEW_WORDS` are not checked. A path is removed once nothing in it is found."""
 

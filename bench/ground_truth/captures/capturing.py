@@ -169,12 +169,6 @@ def late_server(folder: Path, accept_after_ms: int) -> tuple[str, ...]:
     return (*strace(folder / SERVER_LOG), *script)
 
 
-SNIFFER_S_MAX = 20.0
-CAPTURE_SETTLE_S = 0.3
-"""For the last packets to pass, FIN and its acknowledgment, after the processes' last call,
-and for dumpcap to take them: it forgets what its ring holds when it is ended."""
-
-
 def strace(out: Path) -> tuple[str, ...]:
     """What a command is started with to be traced, threads and all."""
     return (

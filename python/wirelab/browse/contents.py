@@ -88,7 +88,7 @@ def read_manifest(folder: Path) -> Manifest:
 def accept_journal(folder: Path) -> None:
     """Raises :class:`NotShown` for a journal that is not read. A run may have none yet."""
     try:
-        accept(folder / journal.NAME, JOURNAL_BYTES_MAX)
+        accept(journal.file_in(folder), JOURNAL_BYTES_MAX)
     except FileNotFoundError:
         return
 

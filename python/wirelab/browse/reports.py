@@ -73,7 +73,7 @@ def _sources(entry: Entry) -> list[Path]:
         folders = [path.parent for path in sorted(entry.folder.glob(f"*/{MANIFEST}"))]
     else:
         return []
-    return [folder / journal.NAME for folder in folders]
+    return [journal.file_in(folder) for folder in folders]
 
 
 def _changed_ns(path: Path) -> int:

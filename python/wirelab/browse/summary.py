@@ -19,7 +19,7 @@ from wirelab.browse.tree import Entry, Tree, display_name
 from wirelab.format.counting import counted
 from wirelab.format.numbers import quantity
 from wirelab.report.findings.sentences import sentences
-from wirelab.run import finished, journal
+from wirelab.run import archive, finished, journal
 from wirelab.run.manifest import MANIFEST, Manifest
 from wirelab.study import manifest as study_manifest
 
@@ -84,7 +84,15 @@ class Reader:
         return made
 
 
-_NAMES = (MANIFEST, journal.NAME, study_manifest.NAME, "findings.json", "limit.json", "wrap.json")
+_NAMES = (
+    MANIFEST,
+    journal.NAME,
+    archive.NAME,
+    study_manifest.NAME,
+    "findings.json",
+    "limit.json",
+    "wrap.json",
+)
 
 
 def state_of(path: Path) -> tuple[int, int, int] | None:

@@ -129,7 +129,7 @@ class FaultSwitches(
     reset: Every | None = None
     """The connection is reset instead of a reply."""
     text_check_ns_per_kb: int | None = None
-    """Hello spins so many nanoseconds per 1,000 bytes of its text."""
+    """Hello spins that number of nanoseconds per 1,000 bytes of its text."""
     wrong: WrongReplies | None = None
     """Replies that are wrong."""
 
@@ -210,7 +210,7 @@ class Store(
     timeout_ms: int = 2000
     """How long a call waits for a free connection and for the database, in milliseconds."""
     url: str | None = None
-    """With sqlite: the path of the file, which is made anew; with postgres: the database's
+    """With sqlite: the path of the file, which is made again; with postgres: the database's
     URL."""
     username: str | None = None
     """With binding soap: who a request's UsernameToken must name; null: no token is needed."""

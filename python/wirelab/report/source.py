@@ -39,7 +39,7 @@ class Source:
     def read(cls, folder: Path) -> Source:
         """Reads a run directory. Raises :class:`wirelab.errors.RunDirectoryError`."""
         manifest = read_manifest(folder)
-        content = journal.read(folder / journal.NAME)
+        content = journal.read(journal.file_in(folder))
         return cls(folder, manifest, content.trials, content.repeated, content.torn)
 
     @property

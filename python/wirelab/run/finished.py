@@ -45,7 +45,7 @@ class Run:
 def read(folder: Path) -> Run:
     """The run in a directory. Raises :class:`RunDirectoryError`."""
     manifest = run_directory.read_manifest(folder)
-    content = journal.read(folder / journal.NAME)
+    content = journal.read(journal.file_in(folder))
     return Run(
         folder,
         content.trials,

@@ -20,6 +20,7 @@ from wirelab.format.sanitize import damage
 from wirelab.format.untrusted import TooLarge, bounded_lines, field_of, open_regular, parse_json
 from wirelab.records.line import from_line, to_line
 from wirelab.records.trial import Trial
+from wirelab.run import archive
 
 NAME = "trials.jsonl"
 LINE_BYTES_MAX = 4_000_000
@@ -77,9 +78,18 @@ class Content:
         return _cells(line for line in self.lines if id(line) not in latest)
 
 
+def file_in(folder: Path) -> Path:
+    """The journal of a run, or its archive where only that is there."""
+    plain, archived = folder / NAME, folder / archive.NAME
+    return archived if archived.is_file() and not plain.exists() else plain
+
+
 def read(path: Path) -> Content:
-    """Reads the journal without changing it. Raises :class:`RunDirectoryError` if it is damaged
-    before its last line, or exceeds its limits."""
+    """Reads the journal or its archive without changing it. Raises :class:`RunDirectoryError` if it
+    is damaged before its last line, or exceeds its limits."""
+    if path.name == archive.NAME:
+        lines = archive.read(path, LINE_BYTES_MAX, BYTES_MAX)
+        return Content(tuple(_trial(path, number, line) for number, line in enumerate(lines, 1)))
     return _read(path)[0]
 
 
@@ -141,8 +151,14 @@ class Journal:
     """The journal, open for appending."""
 
     def __init__(self, path: Path) -> None:
-        """Opens or creates it, and moves an incomplete last line to a separate file."""
+        """Opens or creates it, and moves an incomplete last line to a separate file. Raises
+        :class:`RunDirectoryError` for a run whose journal was archived."""
         self.path = path
+        if file_in(path.parent) != path:
+            raise RunDirectoryError(
+                f"{path.parent} cannot be continued: its journal was archived as {archive.NAME}",
+                "give another directory with --out",
+            )
         path.touch()
         found, torn = _read(path)
         self.lines = list(found.lines)

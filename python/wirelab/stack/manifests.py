@@ -232,9 +232,25 @@ def load(folder: Path | None = None) -> Catalogue:
     )
 
 
+class _Entries(msgspec.Struct):
+    """The entries of a manifest as written: what one does not state is as in ``defaults``."""
+
+    serves: tuple[dict[str, msgspec.Raw], ...]
+    defaults: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict)
+
+
+def _complete(content: bytes) -> bytes:
+    """A manifest whose entries state everything."""
+    entries = msgspec.json.decode(content, type=_Entries)
+    manifest = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+    manifest.pop("defaults", None)
+    serves = [entries.defaults | stated for stated in entries.serves]
+    return msgspec.json.encode({**manifest, "serves": serves})
+
+
 def _read(path: Path) -> Manifest:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+        return msgspec.json.decode(_complete(path.read_bytes()), type=Manifest)
     except ValueError as error:
         raise LabError(f"{path} is not a service manifest: {error}", "correct that file") from error
 

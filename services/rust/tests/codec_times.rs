@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::harness::{Process, Service, config, grpc, rest};
 
-fn keeping(stack: &Value, contract: &str) -> Service {
+fn start_keeping(stack: &Value, contract: &str) -> Service {
     Service::start(stack, json!({"contract": contract, "codec_times": true}))
 }
 
@@ -58,11 +58,11 @@ fn assert_timed(service: &Service, operation: &str, path: &str) {
 #[test]
 fn what_is_timed_are_the_bytes_of_the_reply() {
     for codec in ["json", "protobuf", "xml", "cbor", "msgpack"] {
-        let service = keeping(&rest(codec), "transfer");
+        let service = start_keeping(&rest(codec), "transfer");
         assert_timed(&service, "Hello", "/transfer/hello");
     }
     for codec in ["json", "protobuf"] {
-        let service = keeping(&rest(codec), "petclinic");
+        let service = start_keeping(&rest(codec), "petclinic");
         assert_timed(&service, "ListOwners", "/petclinic/api/owners");
         assert_timed(&service, "ListPetTypes", "/petclinic/api/pettypes");
         assert_timed(&service, "GetPet", "/petclinic/api/pets/8");
@@ -72,7 +72,7 @@ fn what_is_timed_are_the_bytes_of_the_reply() {
 #[test]
 fn nothing_is_timed_that_is_not_kept() {
     let silent = Service::start(&rest("json"), json!({"contract": "transfer"}));
-    let service = keeping(&rest("json"), "transfer");
+    let service = start_keeping(&rest("json"), "transfer");
     // Before the first call: the service's own to itself does not count.
     assert_eq!(times(&service, "operation=Hello&seconds=1").0, 404);
     for one in [&silent, &service] {

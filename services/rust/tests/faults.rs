@@ -18,7 +18,7 @@ fn start(stack: &Value, faults: Value) -> Service {
     Service::start(stack, json!({ "faults": faults }))
 }
 
-fn committed(service: &Service, fault: &str) -> f64 {
+fn count_faults(service: &Service, fault: &str) -> f64 {
     service.metric(&format!("wirelab_faults_total{{fault=\"{fault}\"}}"))
 }
 
@@ -67,7 +67,7 @@ fn wrong_content_has_one_letter_changed_in_every_nth_reply() {
                 "call {number}, {stack}"
             );
         }
-        assert_eq!(committed(&service, "wrong_content"), 3.0);
+        assert_eq!(count_faults(&service, "wrong_content"), 3.0);
     }
 }
 
@@ -83,7 +83,7 @@ fn wrong_length_lacks_one_byte_in_every_nth_reply() {
                 "call {number}, {stack}"
             );
         }
-        assert_eq!(committed(&service, "wrong_length"), 3.0);
+        assert_eq!(count_faults(&service, "wrong_length"), 3.0);
     }
 }
 
@@ -94,7 +94,7 @@ fn wrong_status_fails_every_nth_call() {
         for (number, text) in (1..).zip(nine_calls(&service)) {
             assert_eq!(text.is_ok(), number % 3 != 0, "call {number}, {stack}");
         }
-        assert_eq!(committed(&service, "wrong_status"), 3.0);
+        assert_eq!(count_faults(&service, "wrong_status"), 3.0);
         assert_eq!(
             service.metric("wirelab_errors_total{operation=\"Hello\"}"),
             0.0
@@ -125,7 +125,7 @@ fn wrong_trailers_lack_the_status() {
             assert!(reply.body.ends_with(TEXT.as_bytes()));
         }
     });
-    assert_eq!(committed(&service, "wrong_trailers"), 2.0);
+    assert_eq!(count_faults(&service, "wrong_trailers"), 2.0);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn every_operation_can_be_wrong() {
             let refused = client.submit(SubmitRequest::default()).await.unwrap_err();
             assert_ne!(refused.message(), "batch must not be empty");
         });
-        assert_eq!(committed(&service, &format!("wrong_{what}")), 5.0);
+        assert_eq!(count_faults(&service, &format!("wrong_{what}")), 5.0);
     }
 }
 
@@ -226,7 +226,7 @@ fn a_connection_closes_after_half_of_the_reply() {
         // gRPC's prefix of 5 bytes, and tag and length of the field.
         assert_eq!(data, (5 + 2 + TEXT.len()) / 2, "{found:?}, {processors}");
         assert_eq!(
-            committed(&service, "close_mid_reply"),
+            count_faults(&service, "close_mid_reply"),
             f64::from(processors)
         );
     }
@@ -269,7 +269,7 @@ fn a_connection_is_reset_instead_of_a_reply() {
         );
         assert_eq!(block_on(service.hello()).unwrap(), TEXT);
         assert!(block_on(service.hello()).is_err());
-        assert_eq!(committed(&service, "reset"), 2.0);
+        assert_eq!(count_faults(&service, "reset"), 2.0);
     }
 }
 
@@ -289,7 +289,7 @@ fn garbage_comes_instead_of_a_reply() {
         assert!(!text.contains("HTTP/1.1") && !text.contains(TEXT));
         assert_eq!(block_on(service.hello()).unwrap(), TEXT);
         assert!(block_on(service.hello()).is_err());
-        assert_eq!(committed(&service, "garbage"), 2.0);
+        assert_eq!(count_faults(&service, "garbage"), 2.0);
     }
 }
 
@@ -307,7 +307,7 @@ fn a_call_hangs_while_others_are_answered() {
         });
         // The caller gave up, and the service notices.
         service.wait_for_metric("wirelab_calls_in_flight", 0.0);
-        assert_eq!(committed(&service, "hang"), 1.0);
+        assert_eq!(count_faults(&service, "hang"), 1.0);
     }
 }
 
@@ -318,7 +318,7 @@ fn an_endless_reply_begins_and_does_not_end() {
         let limit = Duration::from_millis(1000);
         let reply = block_on(async { tokio::time::timeout(limit, service.hello()).await });
         assert!(reply.is_err(), "{stack}: {reply:?}");
-        assert_eq!(committed(&service, "endless"), 1.0);
+        assert_eq!(count_faults(&service, "endless"), 1.0);
     }
     let service = start(&rest("text"), json!({"endless": {"every": 1}}));
     let mut stream = call_by_hand(&service, &rest("text"));
@@ -391,7 +391,7 @@ fn a_freeze_stops_every_connection() {
             start.elapsed() < Duration::from_millis(200),
             "it froze again"
         );
-        assert_eq!(committed(&service, "freeze"), 1.0);
+        assert_eq!(count_faults(&service, "freeze"), 1.0);
     }
 }
 

@@ -31,7 +31,7 @@ fn refuses(stack: &Value, ask: impl Fn(&Service) -> String) {
         reply.contains(&TooManyItems.to_string()),
         "{stack}: {reply}"
     );
-    // A request that was not read is no error of the operation.
+    // A request that was not read is not an error of the operation.
     assert_eq!(
         service.metric("wirelab_errors_total{operation=\"Submit\"}"),
         0.0,

@@ -257,7 +257,7 @@ fn a_unix_socket_is_served_and_removed() {
     for stack in [rest("text"), grpc()] {
         let path = socket_path(stack["binding"].as_str().unwrap());
         let address = format!("unix:{}", path.display());
-        // What a process that was killed leaves behind does not stand in the way.
+        // What a process that was killed leaves behind is not in the way.
         drop(UnixListener::bind(&path).unwrap());
         let mut service = Service::start(&stack, json!({"listen": address}));
         assert_eq!(service.address(), address);

@@ -28,7 +28,7 @@ fn control(id: i32) -> String {
     ))
 }
 
-fn framed(content: &[u8]) -> Vec<u8> {
+fn frame(content: &[u8]) -> Vec<u8> {
     let mut message = format!("{}\n", content.len()).into_bytes();
     message.extend_from_slice(content);
     message
@@ -62,7 +62,7 @@ fn calls_are_answered_in_their_order() {
     let mut stream = BufReader::new(service.connect());
     let requests: Vec<u8> = [control(1), control(9999), envelope("<Other/>"), control(2)]
         .iter()
-        .flat_map(|content| framed(content.as_bytes()))
+        .flat_map(|content| frame(content.as_bytes()))
         .collect();
     // In pieces that end anywhere.
     for piece in requests.chunks(100) {
@@ -86,7 +86,7 @@ fn calls_are_answered_in_their_order() {
 fn a_call_at_the_end_of_input_is_answered() {
     let service = start(&raw("soap-literal"), json!({}));
     let mut stream = service.connect();
-    stream.write_all(&framed(control(1).as_bytes())).unwrap();
+    stream.write_all(&frame(control(1).as_bytes())).unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
@@ -118,20 +118,20 @@ fn contents_are_compressed_both_ways() {
             }
             text
         };
-        stream.get_mut().write_all(&framed(&packed)).unwrap();
+        stream.get_mut().write_all(&frame(&packed)).unwrap();
         assert!(
             unpack(&message(&mut stream)).contains("<balance>"),
             "{compression}"
         );
-        stream.get_mut().write_all(&framed(b"not packed")).unwrap();
+        stream.get_mut().write_all(&frame(b"not packed")).unwrap();
         assert!(unpack(&message(&mut stream)).contains(":Client</faultcode>"));
         let bomb = zstd::bulk::compress(&vec![b' '; CONTENT_BYTES_MAX + 1], 1).unwrap();
         if compression == "zstd" {
-            stream.get_mut().write_all(&framed(&bomb)).unwrap();
+            stream.get_mut().write_all(&frame(&bomb)).unwrap();
             let reply = unpack(&message(&mut stream));
             assert!(reply.contains("when decompressed"), "{reply}");
         }
-        stream.get_mut().write_all(&framed(&packed)).unwrap();
+        stream.get_mut().write_all(&frame(&packed)).unwrap();
         assert!(
             unpack(&message(&mut stream)).contains("<balance>"),
             "{compression}"
@@ -164,7 +164,7 @@ fn tokens_of(service: &Service, cache: TokenCache) {
         let mut tokens = Vec::new();
         encoder.encode(&request, &mut tokens);
         sizes.push(tokens.len());
-        stream.get_mut().write_all(&framed(&tokens)).unwrap();
+        stream.get_mut().write_all(&frame(&tokens)).unwrap();
         let reply = decoder.decode(&message(&mut stream)).expect("tokens");
         match reply.read_reply::<CreditControlReply>(operation).unwrap() {
             Response::Message(reply) => assert!(known && reply.balance == 1_000_000_000),
@@ -174,7 +174,7 @@ fn tokens_of(service: &Service, cache: TokenCache) {
     // The second request sends no name that the first has sent.
     assert!(sizes[1] < sizes[0] - 20, "no cache was used: {sizes:?}");
     // After broken tokens the caches differ, and the connection ends.
-    stream.get_mut().write_all(&framed(&[0xFF; 9])).unwrap();
+    stream.get_mut().write_all(&frame(&[0xFF; 9])).unwrap();
     let fault = decoder.decode(&message(&mut stream)).expect("tokens");
     match fault.read_reply::<CreditControlReply>(operation).unwrap() {
         Response::Fault(fault) => assert_eq!(fault.code, FaultCode::Client),
@@ -204,11 +204,11 @@ fn garbage_ends_its_connection_and_nothing_else() {
     }
     let service = start(&raw("soap-literal"), json!({}));
     let mut stream = BufReader::new(service.connect());
-    stream.get_mut().write_all(&framed(b"")).unwrap();
+    stream.get_mut().write_all(&frame(b"")).unwrap();
     assert!(text(&mut stream).contains(":Client</faultcode>"));
     stream
         .get_mut()
-        .write_all(&framed(control(1).as_bytes()))
+        .write_all(&frame(control(1).as_bytes()))
         .unwrap();
     assert!(text(&mut stream).contains("<balance>"));
 }
@@ -244,12 +244,12 @@ fn one_way_calls_are_reported_and_not_answered() {
     let mut other = service.connect();
     for round in 1..=3_u64 {
         for _ in 0..100 {
-            one.write_all(&framed(credit.as_bytes())).unwrap();
+            one.write_all(&frame(credit.as_bytes())).unwrap();
         }
         wait_for(&mut reports, one.local_addr().unwrap().port(), round * 100);
     }
     // What the contract refuses counts too.
-    other.write_all(&framed(control(9999).as_bytes())).unwrap();
+    other.write_all(&frame(control(9999).as_bytes())).unwrap();
     wait_for(&mut reports, other.local_addr().unwrap().port(), 1);
     // A late reader receives the counts so far.
     let mut late = TcpStream::connect(address).unwrap();
@@ -281,7 +281,7 @@ fn every_fault_switch_works() {
         for call in 1..=4 {
             stream
                 .get_mut()
-                .write_all(&framed(control(1).as_bytes()))
+                .write_all(&frame(control(1).as_bytes()))
                 .unwrap();
             let reply = text(&mut stream);
             let right = reply.contains("<balance>1000000000</balance>");
@@ -298,7 +298,7 @@ fn every_fault_switch_works() {
         let service = start(&raw("soap-literal"), faults);
         let ask = || {
             let mut stream = service.connect();
-            stream.write_all(&framed(control(1).as_bytes())).unwrap();
+            stream.write_all(&frame(control(1).as_bytes())).unwrap();
             let mut reply = Vec::new();
             if name != "close_mid_reply" || committed(&service, name) == 0.0 {
                 stream
@@ -327,7 +327,7 @@ fn a_call_may_hang_or_its_reply_never_end() {
         json!({"faults": {"hang": {"every": 1}}}),
     );
     let mut stream = service.connect();
-    stream.write_all(&framed(control(1).as_bytes())).unwrap();
+    stream.write_all(&frame(control(1).as_bytes())).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_millis(200)))
         .unwrap();
@@ -344,7 +344,7 @@ fn a_call_may_hang_or_its_reply_never_end() {
     let mut stream = BufReader::new(service.connect());
     stream
         .get_mut()
-        .write_all(&framed(control(1).as_bytes()))
+        .write_all(&frame(control(1).as_bytes()))
         .unwrap();
     let mut line = String::new();
     stream.read_line(&mut line).unwrap();

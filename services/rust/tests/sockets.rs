@@ -152,7 +152,7 @@ fn quickack_can_be_set_either_way() {
 }
 
 /// SETTINGS_INITIAL_WINDOW_SIZE that the service offers (RFC 9113 section 6.5.2).
-fn offered_window(service: &Service) -> Option<u32> {
+fn read_window(service: &Service) -> Option<u32> {
     let mut stream = service.connect();
     stream.write_all(&frames::preface()).unwrap();
     let found = read_until(&mut stream, |frame| frame.kind == 4 && frame.flags == 0);
@@ -171,12 +171,12 @@ fn the_http2_window_is_the_one_that_was_asked_for() {
     for stack in [rest2("text"), grpc()] {
         for window in [16_384, 1_000_000] {
             let service = Service::start(&stack, json!({"socket": {"h2_window": window}}));
-            assert_eq!(offered_window(&service), Some(window), "{stack}");
+            assert_eq!(read_window(&service), Some(window), "{stack}");
         }
         let service = Service::start(&stack, json!({}));
         let reported = service.ready["set"]["h2_window"].as_u64().unwrap();
         assert_eq!(
-            offered_window(&service).map(u64::from),
+            read_window(&service).map(u64::from),
             Some(reported),
             "{stack}"
         );

@@ -132,7 +132,7 @@ async fn call(
     Ok(response.into_body().collect().await?.to_bytes())
 }
 
-fn secured(stack: Value, authority: &Authority, security: &str) -> Service {
+fn start_secured(stack: Value, authority: &Authority, security: &str) -> Service {
     let files = authority.files(security == "mtls");
     let stack = with(stack, "security", security);
     Service::start(&stack, json!({"tls": files, "socket": {"writes": "split"}}))
@@ -146,7 +146,7 @@ fn http_goes_over_tls_by_the_protocol_of_the_stack() {
         (rest2("text"), "h2", true),
         (grpc(), "h2", true),
     ] {
-        let service = secured(stack, &authority, "tls");
+        let service = start_secured(stack, &authority, "tls");
         assert_eq!(service.ready["set"]["security"], "tls");
         assert_eq!(service.libraries("tls"), ["rustls"]);
         block_on(async {
@@ -212,7 +212,7 @@ fn other_bindings_go_over_tls_too() {
         (raw("soap-literal"), framed, b"2"),
         (iiop(), garbage, b"GIOP\x01\x02\x00\x06"),
     ] {
-        let service = secured(stack, &authority, "tls");
+        let service = start_secured(stack, &authority, "tls");
         let reply = block_on(async {
             let stream = connect(&service, &authority.client(None, &[]))
                 .await
@@ -228,7 +228,7 @@ fn with_mtls_clients_must_show_a_certificate_of_the_authority() {
     let (authority, foreign) = (Authority::new("mtls"), Authority::new("foreign"));
     for stack in [rest("text"), rest2("text")] {
         let two = stack["transport"] == "http/2";
-        let service = secured(stack, &authority, "mtls");
+        let service = start_secured(stack, &authority, "mtls");
         let ask = async |client: TlsConnector| {
             let stream = connect(&service, &client)
                 .await
@@ -258,9 +258,9 @@ fn with_mtls_clients_must_show_a_certificate_of_the_authority() {
 }
 
 #[test]
-fn what_is_no_handshake_ends_its_connection_and_nothing_else() {
+fn bytes_that_are_not_a_handshake_end_their_connection_and_nothing_else() {
     let authority = Authority::new("garbage");
-    let service = secured(rest("text"), &authority, "tls");
+    let service = start_secured(rest("text"), &authority, "tls");
     for bytes in [
         &b"GET /transfer/hello HTTP/1.1\r\nhost: x\r\n\r\n"[..],
         &[0x16; 600],

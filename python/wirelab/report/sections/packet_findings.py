@@ -50,7 +50,7 @@ def of_run(capture: Path, run: Path) -> Standing:
     """Of a capture below ``run``, by the tests of that run, if any."""
     remedy = _BY_RUN.format(run=shlex.quote(str(run)))
     outcome = recorded.read(run)
-    trials = journal.read(run / journal.NAME).trials if outcome is not None else ()
+    trials = journal.read(journal.file_in(run)).trials if outcome is not None else ()
     own = next((trial for trial in trials if trial.id == capture.parent.name), None)
     if outcome is None or own is None:
         return Standing({}, remedy, of_lab=True)

@@ -31,7 +31,7 @@ def read(folder: Path) -> Outcome | None:
         if recorded is not None:
             from wirelab.run.adaptive.outcome import judge
 
-            return judge(recorded, journal.read(place / journal.NAME).trials)
+            return judge(recorded, journal.read(journal.file_in(place)).trials)
     return None
 
 

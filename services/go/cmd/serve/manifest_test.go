@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,8 +22,10 @@ func readManifest(t *testing.T) []offer {
 		t.Fatal(err)
 	}
 	var offers []offer
-	for _, entry := range decodeExactly(t, text).(map[string]any)["serves"].([]any) {
-		fields := entry.(map[string]any)
+	document := decodeExactly(t, text).(map[string]any)
+	for _, entry := range document["serves"].([]any) {
+		fields := maps.Clone(document["defaults"].(map[string]any))
+		maps.Copy(fields, entry.(map[string]any))
 		list := func(key string) (words []string) {
 			values, _ := fields[key].([]any)
 			for _, value := range values {

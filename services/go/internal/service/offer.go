@@ -29,12 +29,23 @@ var offers = readOffers(manifest.JSON)
 
 func readOffers(text []byte) []offer {
 	var document struct {
-		Serves []offer `json:"serves"`
+		Defaults json.RawMessage   `json:"defaults"`
+		Serves   []json.RawMessage `json:"serves"`
 	}
-	if err := json.Unmarshal(text, &document); err != nil {
+	mustUnmarshal(text, &document)
+	read := make([]offer, len(document.Serves))
+	for i, stated := range document.Serves {
+		// What an entry does not state is as in the defaults.
+		mustUnmarshal(document.Defaults, &read[i])
+		mustUnmarshal(stated, &read[i])
+	}
+	return read
+}
+
+func mustUnmarshal(text []byte, into any) {
+	if err := json.Unmarshal(text, into); err != nil {
 		panic(fmt.Errorf("service.json, which is part of this binary, cannot be read: %w", err))
 	}
-	return document.Serves
 }
 
 // listOffered returns the words of one axis in the order of service.json, over the entries

@@ -126,7 +126,7 @@ fn programs() -> Option<PathBuf> {
 }
 
 /// A command as the user `postgres` where this one is root, whom the server refuses.
-fn unprivileged(program: &Path) -> Command {
+fn drop_privileges(program: &Path) -> Command {
     let root = std::fs::metadata("/proc/self").is_ok_and(|own| {
         use std::os::unix::fs::MetadataExt;
         own.uid() == 0
@@ -155,7 +155,7 @@ impl Postgres {
             .arg(&folder.0)
             .status();
         drop(own);
-        let made = unprivileged(&bin.join("initdb"))
+        let made = drop_privileges(&bin.join("initdb"))
             .args(["--auth=trust", "--username=wirelab", "--no-sync", "-D"])
             .arg(&data)
             .stdout(Stdio::null())
@@ -172,7 +172,7 @@ impl Postgres {
 
     fn run(&mut self, bin: &Path) {
         let data = self.folder.0.join("data");
-        let process = unprivileged(&bin.join("postgres"))
+        let process = drop_privileges(&bin.join("postgres"))
             // No TCP, no fsync, and the socket in the folder of the test.
             .args(["-h", "", "-F", "-k"])
             .arg(&self.folder.0)

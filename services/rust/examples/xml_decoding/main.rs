@@ -40,13 +40,13 @@ fn main() {
     };
     let cases: Vec<Value> = SUBMIT_BYTES
         .into_iter()
-        .flat_map(|(bytes, message)| compared(bytes, message, rounds))
+        .flat_map(|(bytes, message)| compare(bytes, message, rounds))
         .collect();
     println!("{}", json!({"rounds": rounds, "cases": cases}));
 }
 
 /// Service and program at one message, as XML and as a SOAP envelope.
-fn compared(bytes: u64, message: &'static str, rounds: usize) -> [Value; 2] {
+fn compare(bytes: u64, message: &'static str, rounds: usize) -> [Value; 2] {
     let request = submit_request(bytes, 0).expect("a size within the contract's bounds");
     let xml = bodies::write_xml(&request);
     let soap = bodies::write_soap(Operation::Submit, request);

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use sha2::{Digest, Sha256};
 
 /// Receives a document's content in document order; "" stands for no namespace, and
-/// declarations of namespaces are no attributes.
+/// declarations of namespaces are not attributes.
 pub(crate) trait Content {
     /// An element begins.
     fn start(&mut self, namespace: &str, name: &str);

@@ -71,7 +71,7 @@ impl<'a> Command<'a> {
 
     fn run(self) -> Result<String> {
         match self {
-            Self::Encode(name, json) => encoded(name, json),
+            Self::Encode(name, json) => encode(name, json),
             Self::Time(parser, plan, named) => {
                 let mut documents = Vec::with_capacity(named.len());
                 for (name, file) in named {
@@ -92,7 +92,7 @@ impl<'a> Command<'a> {
     }
 }
 
-fn encoded(name: &str, json: &str) -> Result<String> {
+fn encode(name: &str, json: &str) -> Result<String> {
     let mut line = serde_json::Map::new();
     for (format, named) in [
         (Format::Json, "json"),

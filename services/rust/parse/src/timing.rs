@@ -17,7 +17,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Whether calm may end a warm-up of so many parses and so long.
+    /// Whether calm may end a warm-up of that number of parses and that time.
     pub(crate) fn is_warm(&self, parses: u64, elapsed: Duration) -> bool {
         parses >= WARM_PARSES && elapsed >= self.warmup.mul_f64(WARM_SHARE)
     }

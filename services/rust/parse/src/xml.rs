@@ -51,7 +51,7 @@ pub(crate) fn quick_xml<C: Content>(document: &[u8], into: &mut C) -> Result<()>
 
 fn element<C: Content>(reader: &NsReader<&[u8]>, tag: &BytesStart<'_>, into: &mut C) -> Result<()> {
     let (namespace, local) = reader.resolver().resolve_element(tag.name());
-    into.start(bound(&namespace)?, local.as_ref());
+    into.start(read_namespace(&namespace)?, local.as_ref());
     for attribute in tag.attributes() {
         let attribute = attribute?;
         if attribute.key.as_namespace_binding().is_some() {
@@ -59,12 +59,12 @@ fn element<C: Content>(reader: &NsReader<&[u8]>, tag: &BytesStart<'_>, into: &mu
         }
         let (namespace, local) = reader.resolver().resolve_attribute(attribute.key);
         let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
-        into.attribute(bound(&namespace)?, local.as_ref(), &value);
+        into.attribute(read_namespace(&namespace)?, local.as_ref(), &value);
     }
     Ok(())
 }
 
-fn bound<'n>(namespace: &'n ResolveResult<'_>) -> Result<&'n str> {
+fn read_namespace<'n>(namespace: &'n ResolveResult<'_>) -> Result<&'n str> {
     match namespace {
         ResolveResult::Bound(namespace) => Ok(namespace.0),
         ResolveResult::Unbound => Ok(""),

@@ -80,7 +80,7 @@ impl Service<http::Request<Body>> for Dispatch {
         let state = Arc::clone(&self.state);
         match operation(target) {
             // gRPC answers an unknown method with UNIMPLEMENTED, not with an HTTP error.
-            None => Box::pin(ready(Ok(unimplemented()))),
+            None => Box::pin(ready(Ok(refuse_operation()))),
             Some(Operation::UploadStream) => Box::pin(async move {
                 let codec = Protobuf::new(UPLOAD_CHUNK, UPLOAD_REPLY);
                 let mut grpc = grpc(codec, state.stack.compression);
@@ -103,7 +103,7 @@ impl Service<http::Request<Body>> for Dispatch {
     }
 }
 
-fn unimplemented() -> http::Response<Body> {
+fn refuse_operation() -> http::Response<Body> {
     Status::new(Code::Unimplemented, "no such operation").into_http()
 }
 

@@ -112,7 +112,7 @@ impl Protocol for Iiop {
         out
     }
 
-    fn served(&mut self, _: bool) {}
+    fn note_served(&mut self, _: bool) {}
 }
 
 impl Iiop {

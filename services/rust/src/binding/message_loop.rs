@@ -75,7 +75,7 @@ pub(crate) trait Protocol: Send {
     fn close_message(&self) -> Vec<u8>;
 
     /// A request has been served; `idle` when no input is waiting.
-    fn served(&mut self, idle: bool);
+    fn note_served(&mut self, idle: bool);
 }
 
 /// Serves until `shutdown`, then until the calls in flight have ended. `protocol`
@@ -209,7 +209,7 @@ impl<P: Protocol> ConnectionLoop<P> {
         deliver(&mut self.connection, &control, delivery, head).await?;
         // One-way progress is reported when idle, so that the last message never waits for more.
         let idle = self.jobs.is_empty() && self.in_flight.is_empty();
-        self.protocol.served(idle);
+        self.protocol.note_served(idle);
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub(crate) trait Representation {
     /// What is wrong with them.
     fn read<M: Message>(self, body: &[u8]) -> Result<M, String>;
 
-    /// The body of an answer that is no reply.
+    /// The body of an answer that is not a reply.
     fn write_error(self, contract: Contract, text: &str) -> Vec<u8>;
 
     /// The libraries that the ready line names, also for codecs of the other bindings.
@@ -185,7 +185,7 @@ rest_codecs! {
 
 const NO_FORM: &str = "the codec has no form for messages of fields";
 
-// Serializers into memory fail only on maps whose keys are no texts, and no message has one.
+// Serializers into memory fail only on maps whose keys are not texts, and no message has one.
 const SERIALIZABLE: &str = "messages are maps with text keys";
 
 /// The body of an error in JSON, CBOR and MessagePack.

@@ -43,15 +43,15 @@ pub(crate) enum XmlError {
     /// Not the message.
     #[error(transparent)]
     Message(#[from] quick_xml::DeError),
-    /// Another element where this one must stand.
+    /// Another element where this one must be.
     #[error("expected element {expected}, found {found}")]
     Element {
         /// The name that was expected.
         expected: String,
-        /// The name that stands there.
+        /// The name that is there.
         found: String,
     },
-    /// An element or a text where none may stand, or none where one must.
+    /// An element or a text where none may be, or none where one must.
     #[error("{0}")]
     Structure(&'static str),
 }
@@ -144,7 +144,7 @@ pub(crate) fn reader(text: &str) -> NsReader<&[u8]> {
     reader
 }
 
-/// Reads a value from the element that `before` stands before, and returns quick-xml's
+/// Reads a value from the element that `before` precedes, and returns quick-xml's
 /// deserializer, which has read one event more.
 ///
 /// # Errors
@@ -163,7 +163,7 @@ pub(crate) fn read_element<T: DeserializeOwned>(
 /// [`XmlError::Encoding`], [`XmlError::Character`].
 pub(crate) fn checked(document: &[u8]) -> Result<&str, XmlError> {
     // Every character that XML forbids begins with a control byte or, U+FFFE and U+FFFF, with 0xEF:
-    // one pass over the bytes settles nearly all documents. Surrogates are no UTF-8 at all.
+    // one pass over the bytes settles nearly all documents. Surrogates are not UTF-8 at all.
     let text = std::str::from_utf8(document)?;
     let suspicious = |byte: &u8| *byte < b' ' || *byte == 0xEF;
     if !text.as_bytes().iter().any(suspicious) {
@@ -222,7 +222,7 @@ impl fmt::Display for Element<'_> {
 /// ends.
 ///
 /// # Errors
-/// When the document is not well-formed or ends, or text stands between elements.
+/// When the document is not well-formed or ends, or has text between elements.
 pub(crate) fn next_child<'de>(
     reader: &mut NsReader<&'de [u8]>,
 ) -> Result<Option<Element<'de>>, XmlError> {
@@ -250,7 +250,7 @@ pub(crate) fn next_child<'de>(
             Event::DocType(_) => return Err(DocumentTypeRefused.into()),
             Event::Text(text) if is_blank(&text) => {}
             Event::Text(_) | Event::CData(_) | Event::GeneralRef(_) => {
-                return Err(XmlError::Structure("text where only elements may stand"));
+                return Err(XmlError::Structure("text where only elements may be"));
             }
             Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
             Event::Empty(_) => unreachable!("the reader expands empty elements"),

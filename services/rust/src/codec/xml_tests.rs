@@ -90,7 +90,7 @@ impl TypeVisitor for Taken<'_> {
 }
 
 #[test]
-fn what_no_reader_may_take_is_refused_but_for_what_quick_xml_does_not_look_at() {
+fn what_no_reader_may_take_is_refused_except_what_quick_xml_does_not_look_at() {
     let vectors = vectors();
     let refused = rows(&vectors, "refused_xml");
     let mut lenient = Vec::new();

@@ -121,7 +121,7 @@ fn garbage() -> Vec<u8> {
 /// The slices, or parts of them, that may go into the next send.
 fn one_send<'a>(mut splitter: Splitter, slices: &'a [io::IoSlice<'_>]) -> Vec<io::IoSlice<'a>> {
     let mut allowed = Vec::with_capacity(slices.len());
-    // The send ends with the slice in which the splitter says so; what follows waits for the next.
+    // The send ends with the slice in which the splitter ends it; what follows waits for the next.
     for slice in slices.iter().filter(|slice| !slice.is_empty()) {
         let reach = splitter.walk(slice);
         allowed.push(io::IoSlice::new(&slice[..reach.bytes]));
@@ -132,7 +132,7 @@ fn one_send<'a>(mut splitter: Splitter, slices: &'a [io::IoSlice<'_>]) -> Vec<io
     allowed
 }
 
-/// Tells the splitter which bytes of `slices` were sent.
+/// Shows the splitter which bytes of `slices` were sent.
 fn follow(splitter: &mut Splitter, slices: &[io::IoSlice<'_>], mut written: usize) {
     // `written` bytes fill the slices from the first on (writev(2)).
     for slice in slices {
@@ -142,7 +142,7 @@ fn follow(splitter: &mut Splitter, slices: &[io::IoSlice<'_>], mut written: usiz
     }
 }
 
-/// What may stand before the reply (RFC 9110 section 15.2.1).
+/// What may precede the reply (RFC 9110 section 15.2.1).
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// How a reply begins that is to be relabelled.
@@ -156,7 +156,7 @@ const MINOR: usize = 7;
 ///
 /// hyper ends a reply by the end of the connection only when the reply is HTTP/1.0; RFC 9112
 /// section 6.3 allows it in HTTP/1.1 as well, and `end_of_message=until-close` asks for that.
-fn relabelled(bytes: &[u8]) -> Option<Vec<u8>> {
+fn relabel(bytes: &[u8]) -> Option<Vec<u8>> {
     let at = if bytes.starts_with(CONTINUE) {
         CONTINUE.len()
     } else {
@@ -208,7 +208,7 @@ impl AsyncWrite for FaultIo {
         ready!(this.execute(context, command))?;
         // hyper writes the status line at the begin of the first slice.
         let first = slices.first().filter(|_| this.io_options.relabel);
-        let Some(changed) = first.and_then(|first| relabelled(first)) else {
+        let Some(changed) = first.and_then(|first| relabel(first)) else {
             return this.send(context, slices);
         };
         let changed = io::IoSlice::new(&changed);
@@ -265,11 +265,11 @@ mod tests {
 
     #[test]
     fn the_first_reply_is_relabelled_and_no_other_byte_is_touched() {
-        assert_eq!(relabelled(CONTINUE), None);
+        assert_eq!(relabel(CONTINUE), None);
         let reply = b"HTTP/1.0 200 OK\r\ndate: today\r\n\r\nHTTP/1.0 ";
-        let changed = relabelled(reply).expect("a label");
+        let changed = relabel(reply).expect("a label");
         assert_eq!(changed, b"HTTP/1.1 200 OK\r\ndate: today\r\n\r\nHTTP/1.0 ");
-        let both = relabelled(&[CONTINUE, &reply[..]].concat());
+        let both = relabel(&[CONTINUE, &reply[..]].concat());
         assert_eq!(both, Some([CONTINUE, &changed[..]].concat()));
     }
 }

@@ -17,7 +17,7 @@ pub(crate) enum Splitter {
 /// How far a send may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reach {
-    /// So many of the bytes offered, at least 1 if there were any.
+    /// How many of the bytes offered, at least 1 if there were any.
     pub(crate) bytes: usize,
     /// Nothing may follow in this send.
     pub(crate) last: bool,

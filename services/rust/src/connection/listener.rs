@@ -139,7 +139,7 @@ fn unusable(option: &str, address: &str, error: &io::Error) -> Refusal {
 /// A Unix socket at `path`; one that a dead process left there is replaced.
 fn listen_unix(path: &Path) -> Result<UnixListener, Refusal> {
     let name = format!("unix:{}", path.display());
-    // A path that is no socket, or one that somebody serves, is never removed.
+    // A path that is not a socket, or one that somebody serves, is never removed.
     let left_over = path
         .symlink_metadata()
         .is_ok_and(|found| found.file_type().is_socket())
@@ -241,7 +241,7 @@ impl Listener {
                 Ok(connection) => return connection,
                 Err(error) => {
                     self.metrics.accept_error();
-                    if exhausted(&error) {
+                    if is_exhausted(&error) {
                         if !std::mem::replace(&mut logged, true) {
                             print_error!("wirelab: cannot accept for now: {error}");
                         }
@@ -300,7 +300,7 @@ impl Listener {
 }
 
 /// True when accepting again at once would fail again (accept(2)).
-fn exhausted(error: &io::Error) -> bool {
+fn is_exhausted(error: &io::Error) -> bool {
     // Limits of the process, of the system and of kernel memory; others concern one connection.
     let exhausted = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
     Errno::from_io_error(error).is_some_and(|code| exhausted.contains(&code))

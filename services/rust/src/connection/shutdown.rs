@@ -13,7 +13,7 @@ use wirelab_contract::print_error;
 /// Time that calls in flight get, at most.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Tells everyone who waits that the service is to stop. One second later the
+/// Notifies everyone who waits that the service is to stop. One second later the
 /// process ends, even if its runtime is frozen.
 #[derive(Debug, Clone)]
 pub(crate) struct Shutdown {

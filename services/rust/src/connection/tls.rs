@@ -193,7 +193,7 @@ impl std::fmt::Debug for TlsSocket {
 }
 
 /// Files that were named although security none reads none.
-pub(crate) fn named(config: &ServiceConfig) -> Option<(&'static str, &PathBuf)> {
+pub(crate) fn find_file(config: &ServiceConfig) -> Option<(&'static str, &PathBuf)> {
     [
         ("tls.certificate", &config.tls.certificate),
         ("tls.key", &config.tls.key),

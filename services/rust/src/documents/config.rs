@@ -112,7 +112,7 @@ pub struct Store {
     pub balance: u32,
     /// Records and petclinic: where rows are kept.
     pub kind: StoreKind,
-    /// With sqlite: the path of the file, which is made anew; with postgres: the
+    /// With sqlite: the path of the file, which is made again; with postgres: the
     /// database's URL.
     pub url: Option<String>,
     /// Connections to the database at most; null: the library's default.

@@ -37,7 +37,7 @@ pub struct FaultSwitches {
     pub exit_at_call: Option<NonZeroU64>,
     /// The process exits with code 70 before it is ready.
     pub fail_start: bool,
-    /// Hello spins so many nanoseconds per 1,000 bytes of its text.
+    /// Hello spins that number of nanoseconds per 1,000 bytes of its text.
     pub text_check_ns_per_kb: Option<u64>,
     /// Name of a mutant: a mistake that `wirelab verify` must find.
     pub mutant: Option<String>,

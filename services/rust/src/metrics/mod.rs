@@ -58,7 +58,7 @@ impl Default for Counters {
 }
 
 impl Metrics {
-    /// Counters that stand still until [`Metrics::open`].
+    /// Counters that do not count until [`Metrics::open`].
     pub(crate) fn new(contract: Contract) -> Self {
         // 3 significant digits: 0.1 % of the value, in nanoseconds.
         let delays = Histogram::new(3).expect("3 significant digits are legal");

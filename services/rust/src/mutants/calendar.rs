@@ -5,7 +5,7 @@ use wirelab_contract::calendar::{
 };
 use wirelab_contract::{ApplicationError, Contract, DAYS, SLOTS, ops};
 
-use super::{Act, Mutant, Scope, around, ask, change};
+use super::{Act, Mutant, Scope, answer_to, ask, change};
 
 /// Characters that `title-truncated` keeps.
 const TITLE_KEPT: usize = 100;
@@ -36,7 +36,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "slot-47-refused",
         "Book has no slot 47",
         Act::Around(|_, _, request| {
-            around::<ops::Book>(request, |request| {
+            answer_to::<ops::Book>(request, |request| {
                 // Only where the contract would have looked at the slot: the order of
                 // errors stays right, and one thing is wrong.
                 let last = request.slot == SLOTS - 1 && !request.owner.is_empty();
@@ -49,7 +49,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "day-365-accepted",
         "Book has a day 365",
         Act::Around(|_, state, request| {
-            around::<ops::Book>(request, |request| {
+            answer_to::<ops::Book>(request, |request| {
                 let day = (request.day == DAYS + 1).then_some(DAYS)?;
                 let reply = ask::<ops::Book>(
                     state,
@@ -102,7 +102,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "first-booking-kept",
         "Book does not replace an entry",
         Act::Around(|_, state, request| {
-            around::<ops::Book>(request, |request| {
+            answer_to::<ops::Book>(request, |request| {
                 let day = EntriesRequest {
                     owner: request.owner.clone(),
                     day: request.day,
@@ -127,7 +127,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "unknown-owner-refused",
         "Entries refuses an owner without entries",
         Act::Around(|_, state, request| {
-            around::<ops::Entries>(request, |request| {
+            answer_to::<ops::Entries>(request, |request| {
                 let found = ask::<ops::Entries>(state, request);
                 let none = found.is_ok_and(|reply| reply.entries.is_empty());
                 none.then_some(Err(ApplicationError::EmptyOwner))
@@ -143,7 +143,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "title-before-slot",
         "Book reports an empty title before a bad slot",
         Act::Around(|_, _, request| {
-            around::<ops::Book>(request, |request| {
+            answer_to::<ops::Book>(request, |request| {
                 let right = !request.owner.is_empty() && (1..=DAYS).contains(&request.day);
                 let empty = right && request.title.is_empty();
                 empty.then_some(Err(ApplicationError::EmptyTitle))

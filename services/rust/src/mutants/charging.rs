@@ -9,7 +9,7 @@ use wirelab_contract::charging::{
 use wirelab_contract::{ApplicationError, Contract, State, ops};
 
 use super::CallHistory;
-use super::{Act, Mutant, Scope, around, ask, change};
+use super::{Act, Mutant, Scope, answer_to, ask, change};
 
 const fn mutant(name: &'static str, breaks: &'static str, act: Act) -> Mutant {
     Mutant {
@@ -27,7 +27,7 @@ type Answer<T> = Option<Result<T, ApplicationError>>;
 macro_rules! instead {
     ($operation:ident, $answer:expr) => {
         Act::Around(|history, state, request| {
-            around::<ops::$operation>(request, |request| $answer(history, state, request))
+            answer_to::<ops::$operation>(request, |request| $answer(history, state, request))
         })
     };
 }
@@ -37,7 +37,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "unknown-confirmation-accepted",
         "ConfirmAction confirms any number",
         instead!(ConfirmAction, |_, state, request| {
-            confirmed_anyway(state, request, true)
+            confirm_anyway(state, request, true)
         }),
     ),
     mutant(
@@ -46,7 +46,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         instead!(
             ConfirmAction,
             |history: &mut CallHistory, state, request: &ConfirmActionRequest| {
-                confirmed_anyway(state, request, history.confirmed.contains(&request.cn))
+                confirm_anyway(state, request, history.confirmed.contains(&request.cn))
             }
         ),
     ),
@@ -115,16 +115,16 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "reservation-number-reused",
         "Reserve gives the number of an ended reservation again",
         Act::Around(|history, state, request| {
-            around::<ops::Reserve>(request, |request| reserve_again(history, state, request))
+            answer_to::<ops::Reserve>(request, |request| reserve_again(history, state, request))
                 // Later calls name the old number, which the model does not know.
                 .or_else(|| {
-                    around::<ops::ReleaseRes>(request, |request| {
+                    answer_to::<ops::ReleaseRes>(request, |request| {
                         let res = history.real(request.res);
                         Some(ask::<ops::ReleaseRes>(state, &ReleaseResRequest { res }))
                     })
                 })
                 .or_else(|| {
-                    around::<ops::DebitReservation>(request, |request| {
+                    answer_to::<ops::DebitReservation>(request, |request| {
                         let res = history.real(request.res);
                         let request = DebitReservationRequest { res, ..*request };
                         Some(ask::<ops::DebitReservation>(state, &request))
@@ -153,7 +153,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "error-order-changed",
         "an unknown account is reported before a bad amount",
         Act::Around(|_, state, request| {
-            around::<ops::DirectDebit>(request, |request| {
+            answer_to::<ops::DirectDebit>(request, |request| {
                 let known = control(state, request.id).is_some();
                 (!known).then_some(Err(ApplicationError::NoAccount))
             })
@@ -220,7 +220,7 @@ fn nothing(state: &State, id: i32) -> Result<i32, ApplicationError> {
     Ok(debited.cn)
 }
 
-fn confirmed_anyway(
+fn confirm_anyway(
     state: &State,
     request: &ConfirmActionRequest,
     anyway: bool,

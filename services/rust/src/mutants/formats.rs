@@ -42,7 +42,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "a field of 0 has no element",
         &Contract::ALL,
         XML,
-        Act::Bytes(without_zeros),
+        Act::Bytes(remove_zeros),
     ),
     mutant(
         // XML readers turn a bare carriage return into a line feed (XML 1.0 section 2.11).
@@ -64,7 +64,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "integers of 64 bits are strings",
         TRANSFER,
         JSON,
-        Act::Bytes(quoted_int64),
+        Act::Bytes(quote_int64),
     ),
     mutant(
         "json-camel-case",
@@ -115,7 +115,7 @@ fn replace(bytes: &mut Vec<u8>, from: &[u8], to: &[u8]) {
 }
 
 /// Removes `<name>0</name>`.
-fn without_zeros(bytes: &mut Vec<u8>) {
+fn remove_zeros(bytes: &mut Vec<u8>) {
     const ZERO: &[u8] = b">0</";
     // In place, and from the begin again: the removed element may be followed by another at
     // the same position.
@@ -130,7 +130,7 @@ fn without_zeros(bytes: &mut Vec<u8>) {
 }
 
 /// Puts the digits behind each field of 64 bits into quotation marks.
-fn quoted_int64(bytes: &mut Vec<u8>) {
+fn quote_int64(bytes: &mut Vec<u8>) {
     for field in INT64_FIELDS {
         let mut from = 0;
         while let Some(at) = memmem::find(&bytes[from..], field.as_bytes()) {

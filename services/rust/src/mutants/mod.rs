@@ -87,7 +87,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Mutant> {
     .flatten()
 }
 
-fn named(name: &str) -> Option<&'static Mutant> {
+fn find_mutant(name: &str) -> Option<&'static Mutant> {
     all().find(|mutant| mutant.name == name)
 }
 
@@ -97,7 +97,7 @@ fn named(name: &str) -> Option<&'static Mutant> {
 /// With `faults.mutant` as the option at fault.
 pub(crate) fn check(name: &str, contract: Contract, stack: &Stack) -> Result<(), Refusal> {
     let refuse = |message, remedy: String| Err(Refusal::new("faults.mutant", message, remedy));
-    let Some(mutant) = named(name) else {
+    let Some(mutant) = find_mutant(name) else {
         let names: Vec<&str> = all().map(|mutant| mutant.name).collect();
         let message = format!("there is no mutant {name:?}");
         return refuse(message, format!("use one of {}", names.join(", ")));
@@ -135,7 +135,7 @@ impl Mutation {
     /// The mutant of that name at work, if there is one.
     pub(crate) fn new(name: &str) -> Option<Self> {
         Some(Mutation {
-            mutant: named(name)?,
+            mutant: find_mutant(name)?,
             history: Mutex::default(),
         })
     }
@@ -273,7 +273,7 @@ fn ask<O: Unary>(state: &State, request: &O::Request) -> Result<O::Reply, Applic
 }
 
 /// Answers where the request is that of `O`.
-fn around<O: Unary>(
+fn answer_to<O: Unary>(
     request: &dyn Any,
     answer: impl FnOnce(&O::Request) -> Option<Result<O::Reply, ApplicationError>>,
 ) -> Option<Outcome> {

@@ -39,7 +39,7 @@ impl Service {
         answer.ok()
     }
 
-    /// Tells the state of an account, without the numbers that a service may choose.
+    /// Asks for the state of an account, without the numbers that a service may choose.
     fn account(&mut self, id: i32) {
         self.ask::<ops::CreditControl>(CreditControlRequest { id });
     }
@@ -177,7 +177,7 @@ fn every_mutant_of_a_contract_answers_something_wrong() {
 }
 
 /// What a mutant of the formats makes of some bytes.
-fn written(name: &str, bytes: &str) -> String {
+fn mutate(name: &str, bytes: &str) -> String {
     let mut bytes = bytes.as_bytes().to_vec();
     Mutation::new(name).expect(name).bytes(&mut bytes);
     String::from_utf8(bytes).expect("text")
@@ -209,7 +209,7 @@ fn every_mutant_of_a_format_writes_something_wrong() {
             "GIOP\u{1}\u{2}\u{0}",
         ),
     ] {
-        assert_eq!(written(name, right), wrong, "{name}");
+        assert_eq!(mutate(name, right), wrong, "{name}");
     }
 }
 

@@ -5,7 +5,7 @@ use wirelab_contract::transfer::{
 };
 use wirelab_contract::{ApplicationError, Contract, model, ops};
 
-use super::{Act, Mutant, Scope, around, ask, change, change_reply};
+use super::{Act, Mutant, Scope, answer_to, ask, change, change_reply};
 
 /// Bytes that `upload-truncated` keeps.
 const UPLOAD_KEPT: usize = 1 << 20;
@@ -123,7 +123,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "records-before-batch",
         "Submit reports too many records before an empty batch",
         Act::Around(|_, _, request| {
-            around::<ops::Submit>(request, |request| {
+            answer_to::<ops::Submit>(request, |request| {
                 let many = request.records.len() > model::RECORDS_MAX;
                 many.then_some(Err(ApplicationError::TooManyRecords))
             })
@@ -133,7 +133,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "empty-batch-accepted",
         "Submit needs no name of the batch",
         Act::Around(|_, state, request| {
-            around::<ops::Submit>(request, |request| {
+            answer_to::<ops::Submit>(request, |request| {
                 let mut named = request.clone();
                 named.batch.push('x');
                 let reply = request

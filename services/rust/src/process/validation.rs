@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use wirelab_contract::workload::HELLO_BYTES_MAX;
 use wirelab_contract::{Contract, Operation};
 use wirelab_stack::axes::find;
@@ -52,7 +53,7 @@ pub(crate) fn check(config: &ServiceConfig) -> Result<Contract, Refusal> {
     check_codec_times(config)?;
     check_limits(config)?;
     if config.stack.security == Security::None
-        && let Some((option, _)) = tls::named(config)
+        && let Some((option, _)) = tls::find_file(config)
     {
         let message = "security=none uses no files";
         return Err(Refusal::new(
@@ -73,7 +74,9 @@ pub(crate) fn check(config: &ServiceConfig) -> Result<Contract, Refusal> {
 /// What `service.json` offers.
 #[derive(Deserialize)]
 struct Manifest {
-    serves: Vec<Offer>,
+    /// What an entry of `serves` has unless it states otherwise.
+    defaults: Map<String, Value>,
+    serves: Vec<Map<String, Value>>,
 }
 
 /// What it offers of one binding.
@@ -90,8 +93,15 @@ struct Offer {
 }
 
 // Compiled in: the lab plans by the same file, so that both refuse the same stacks.
-static MANIFEST: LazyLock<Manifest> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../../service.json")).expect("the manifest of this service")
+static OFFERS: LazyLock<Vec<Offer>> = LazyLock::new(|| {
+    let Manifest { defaults, serves } = serde_json::from_str(include_str!("../../service.json"))
+        .expect("the manifest of this service");
+    let complete = |stated: Map<String, Value>| {
+        let mut entry = defaults.clone();
+        entry.extend(stated);
+        serde_json::from_value(Value::Object(entry)).expect("an entry of the manifest")
+    };
+    serves.into_iter().map(complete).collect()
 });
 
 fn names<T: ToString>(values: &[T]) -> String {
@@ -103,13 +113,8 @@ fn check_offer(config: &ServiceConfig, contract: Contract) -> Result<(), Refusal
     let stack = &config.stack;
     let binding = stack.binding;
     let name = contract.to_string();
-    let of_binding = || {
-        MANIFEST
-            .serves
-            .iter()
-            .filter(|offer| offer.binding == binding)
-    };
-    // A binding may be offered in parts, by contract; where none has it, the first says so.
+    let of_binding = || OFFERS.iter().filter(|offer| offer.binding == binding);
+    // A binding may be offered in parts, by contract; where none has it, the first refuses it.
     let offer = of_binding()
         .find(|offer| offer.contracts.contains(&name))
         .or_else(|| of_binding().next());

@@ -1,7 +1,7 @@
 use super::*;
 
 /// The option that is refused when `changes` are made to a good configuration.
-fn refused(changes: &str) -> Option<String> {
+fn find_refusal(changes: &str) -> Option<String> {
     let mut config = serde_json::json!({
         "contract": "transfer",
         "stack": {"binding": "grpc", "codec": "protobuf", "transport": "http/2"},
@@ -29,7 +29,7 @@ fn what_can_be_honoured_is_not_refused() {
         r#"{"contract": "petclinic", "store": {"kind": "sqlite", "url": "/tmp/rows"}}"#,
         r#"{"contract": "petclinic", "stack": {"binding": "rest", "codec": "json", "transport": "http/2"}}"#,
     ] {
-        assert_eq!(refused(changes), None, "{changes}");
+        assert_eq!(find_refusal(changes), None, "{changes}");
     }
 }
 
@@ -113,7 +113,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         ),
         (r#"{"faults": {"delay": 3}}"#, "faults.delay"),
     ] {
-        assert_eq!(refused(changes).as_deref(), Some(option), "{changes}");
+        assert_eq!(find_refusal(changes).as_deref(), Some(option), "{changes}");
     }
 }
 
@@ -167,7 +167,7 @@ fn every_binding_has_stacks() {
         ("raw", &[("codec", "soap-literal".into())]),
     ] {
         let changes = stack(binding, changes);
-        assert_eq!(refused(&changes), None, "{changes}");
+        assert_eq!(find_refusal(&changes), None, "{changes}");
     }
 }
 
@@ -197,7 +197,7 @@ fn axes_that_do_not_go_together_are_refused_by_name() {
     ] {
         let changes = stack(binding, &[(axis, value)]);
         assert_eq!(
-            refused(&changes),
+            find_refusal(&changes),
             Some(format!("stack.{axis}")),
             "{changes}"
         );
@@ -206,11 +206,11 @@ fn axes_that_do_not_go_together_are_refused_by_name() {
         ("transport", "http/1.0".into()),
         ("end_of_message", "chunked".into()),
     ];
-    let found = refused(&stack("rest", &old));
+    let found = find_refusal(&stack("rest", &old));
     assert_eq!(found.as_deref(), Some("stack.end_of_message"));
     let both = [("soap", "1.2".into()), ("codec", "soap-encoded".into())];
     assert_eq!(
-        refused(&stack("soap", &both)).as_deref(),
+        find_refusal(&stack("soap", &both)).as_deref(),
         Some("stack.soap")
     );
 }
@@ -254,7 +254,7 @@ fn other_keys_are_refused_where_the_stack_has_no_use_for_them() {
             "stack.codec",
         ),
     ] {
-        assert_eq!(refused(&changes).as_deref(), Some(option), "{changes}");
+        assert_eq!(find_refusal(&changes).as_deref(), Some(option), "{changes}");
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Answer<M> {
 /// A message that is to be written, and how.
 #[derive(Debug)]
 pub(crate) struct Delivery<M = Vec<u8>> {
-    /// What is written; nothing where a command stands in its place.
+    /// What is written; nothing where a command takes its place.
     pub(crate) message: Option<M>,
     /// What happens to it on its way.
     pub(crate) mode: DeliveryMode,
@@ -121,11 +121,11 @@ pub(crate) async fn serve<H: Handler>(
             arrival.fault_injected();
             Delivery::new(None, DeliveryMode::Command(Command::Garbage))
         }
-        _ => answered(state, &arrival, handler).await,
+        _ => answer_call(state, &arrival, handler).await,
     }
 }
 
-async fn answered<H: Handler>(
+async fn answer_call<H: Handler>(
     state: &ServiceState,
     arrival: &Arrival,
     handler: H,

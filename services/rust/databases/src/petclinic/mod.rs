@@ -48,7 +48,7 @@ macro_rules! operations {
     ($connection:ident, $request:ident, $of:expr; $($operation:ident => $function:path,)*) => {
         match $of {
             $(Operation::$operation => $function($connection, &take($request)).await.map(erase),)*
-            other => unreachable!("{other} is no operation of petclinic"),
+            other => unreachable!("{other} is not an operation of petclinic"),
         }
     };
 }
@@ -156,7 +156,7 @@ fn one<T>(rows: Vec<T>) -> Answer<T> {
 }
 
 /// A list that is answered with `not found` when it is empty.
-fn listed<T>(rows: Vec<T>) -> Answer<Vec<T>> {
+fn refuse_empty<T>(rows: Vec<T>) -> Answer<Vec<T>> {
     match rows.is_empty() {
         true => Err(ApplicationError::NotFound.into()),
         false => Ok(rows),
@@ -164,7 +164,7 @@ fn listed<T>(rows: Vec<T>) -> Answer<Vec<T>> {
 }
 
 /// Whether an update or deletion found its row.
-fn changed(result: &SqliteQueryResult) -> Answer<Done> {
+fn require_change(result: &SqliteQueryResult) -> Answer<Done> {
     match result.rows_affected() {
         0 => Err(ApplicationError::NotFound.into()),
         _ => Ok(Done {}),
@@ -183,5 +183,5 @@ async fn delete(
     id: i32,
 ) -> Answer<Done> {
     let deleted = sqlx::query::<Sqlite>(statement).bind(id);
-    changed(&deleted.execute(connection).await?)
+    require_change(&deleted.execute(connection).await?)
 }

@@ -15,7 +15,9 @@ use wirelab_contract::petclinic::{
     UpdatePetRequest, UpdatePetTypeRequest, UpdateVisitRequest, Visit, Visits,
 };
 
-use super::{Answer, changed, delete, fetch, fetch_by_id, fetch_by_name, listed, new_id, one};
+use super::{
+    Answer, delete, fetch, fetch_by_id, fetch_by_name, new_id, one, refuse_empty, require_change,
+};
 
 /// The id of a type that only its id names; no row has 0.
 fn type_id(named: Option<&PetType>) -> i32 {
@@ -27,7 +29,7 @@ pub(super) async fn list_pet_types(
     _: &ListPetTypesRequest,
 ) -> Answer<PetTypes> {
     let rows = fetch(connection, "SELECT id, name FROM types ORDER BY id").await?;
-    let pet_types = listed(rows)?.into_iter();
+    let pet_types = refuse_empty(rows)?.into_iter();
     Ok(PetTypes {
         pet_types: pet_types.map(|(id, name)| PetType { id, name }).collect(),
     })
@@ -62,7 +64,7 @@ pub(super) async fn update_pet_type(
     request.check()?;
     let update = sqlx::query::<Sqlite>("UPDATE types SET name = $1 WHERE id = $2");
     let update = update.bind(&request.name).bind(request.id);
-    changed(&update.execute(connection).await?)
+    require_change(&update.execute(connection).await?)
 }
 
 pub(super) async fn delete_pet_type(
@@ -135,7 +137,7 @@ pub(super) async fn list_pets(
     let visits = fetch(connection, select_visits!("ORDER BY id")).await?;
     let rows = fetch(connection, select_pets!("ORDER BY p.id")).await?;
     Ok(Pets {
-        pets: listed(pets_with(visits, rows))?,
+        pets: refuse_empty(pets_with(visits, rows))?,
     })
 }
 
@@ -184,7 +186,7 @@ pub(super) async fn update_pet(
         .bind(request.id)
         .execute(connection)
         .await?;
-    changed(&updated)
+    require_change(&updated)
 }
 
 pub(super) async fn delete_pet(
@@ -249,7 +251,7 @@ pub(super) async fn list_owners(
         owner(row, pets)
     });
     Ok(Owners {
-        owners: listed(owners.collect())?,
+        owners: refuse_empty(owners.collect())?,
     })
 }
 
@@ -303,7 +305,7 @@ pub(super) async fn update_owner(
         .bind(request.id)
         .execute(connection)
         .await?;
-    changed(&updated)
+    require_change(&updated)
 }
 
 pub(super) async fn delete_owner(
@@ -331,7 +333,11 @@ pub(super) async fn add_pet_to_owner(
 }
 
 /// Whether the pet exists and is the owner's.
-async fn owned(connection: &mut SqliteConnection, owner_id: i32, pet_id: i32) -> Answer<()> {
+async fn require_owner(
+    connection: &mut SqliteConnection,
+    owner_id: i32,
+    pet_id: i32,
+) -> Answer<()> {
     let select = "SELECT owner_id FROM pets WHERE id = $1";
     let (found,): (i32,) = one(fetch_by_id(connection, select, pet_id).await?)?;
     match found == owner_id {
@@ -345,7 +351,7 @@ pub(super) async fn add_visit_to_owner(
     request: &AddVisitToOwnerRequest,
 ) -> Answer<Visit> {
     request.check()?;
-    owned(connection, request.owner_id, request.pet_id).await?;
+    require_owner(connection, request.owner_id, request.pet_id).await?;
     let visit = AddVisitRequest {
         date: request.date.clone(),
         description: request.description.clone(),
@@ -358,7 +364,7 @@ pub(super) async fn get_owners_pet(
     connection: &mut SqliteConnection,
     request: &GetOwnersPetRequest,
 ) -> Answer<Pet> {
-    owned(connection, request.owner_id, request.pet_id).await?;
+    require_owner(connection, request.owner_id, request.pet_id).await?;
     pet(connection, request.pet_id).await
 }
 
@@ -368,7 +374,7 @@ pub(super) async fn list_visits(
 ) -> Answer<Visits> {
     let rows = fetch(connection, select_visits!("ORDER BY id")).await?;
     Ok(Visits {
-        visits: listed(rows)?.into_iter().map(visit).collect(),
+        visits: refuse_empty(rows)?.into_iter().map(visit).collect(),
     })
 }
 
@@ -413,7 +419,7 @@ pub(super) async fn update_visit(
         .bind(request.id)
         .execute(connection)
         .await?;
-    changed(&updated)
+    require_change(&updated)
 }
 
 pub(super) async fn delete_visit(

@@ -11,14 +11,14 @@ use wirelab_contract::petclinic::{
     Specialty, UpdateSpecialtyRequest, UpdateVetRequest, Vet, Vets,
 };
 
-use super::{Answer, changed, delete, fetch, fetch_by_id, listed, new_id, one};
+use super::{Answer, delete, fetch, fetch_by_id, new_id, one, refuse_empty, require_change};
 
 pub(super) async fn list_specialties(
     connection: &mut SqliteConnection,
     _: &ListSpecialtiesRequest,
 ) -> Answer<Specialties> {
     let rows = fetch(connection, "SELECT id, name FROM specialties ORDER BY id").await?;
-    let rows = listed(rows)?.into_iter();
+    let rows = refuse_empty(rows)?.into_iter();
     Ok(Specialties {
         specialties: rows.map(|(id, name)| Specialty { id, name }).collect(),
     })
@@ -53,7 +53,7 @@ pub(super) async fn update_specialty(
     request.check()?;
     let update = sqlx::query::<Sqlite>("UPDATE specialties SET name = $1 WHERE id = $2");
     let update = update.bind(&request.name).bind(request.id);
-    changed(&update.execute(connection).await?)
+    require_change(&update.execute(connection).await?)
 }
 
 pub(super) async fn delete_specialty(
@@ -102,7 +102,7 @@ pub(super) async fn list_vets(
     let select = "SELECT id, first_name, last_name FROM vets ORDER BY id";
     let rows = fetch(connection, select).await?;
     Ok(Vets {
-        vets: listed(vets_with(specialties, rows))?,
+        vets: refuse_empty(vets_with(specialties, rows))?,
     })
 }
 
@@ -163,7 +163,7 @@ pub(super) async fn update_vet(
         .bind(request.id)
         .execute(&mut *connection)
         .await?;
-    changed(&updated)?;
+    require_change(&updated)?;
     // The new list replaces the old one. Both statements are in the operation's
     // transaction.
     let clear = sqlx::query::<Sqlite>("DELETE FROM vet_specialties WHERE vet_id = $1");

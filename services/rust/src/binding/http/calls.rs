@@ -33,7 +33,7 @@ pub(crate) struct RequestTarget<'a> {
     pub(crate) fields: &'a HeaderMap,
 }
 
-/// Tells the operation that a request asks for, if it asks for one.
+/// Returns the operation that a request asks for, if it asks for one.
 pub(crate) type FindOperation = fn(RequestTarget<'_>) -> Option<Operation>;
 
 /// Marks a response as an application error.
@@ -176,7 +176,7 @@ where
 {
     let response = match arrival.action {
         FaultAction::Wrong(Wrong::Status) => wrong_status(grpc, response),
-        FaultAction::Wrong(Wrong::Trailers) => without_status(response),
+        FaultAction::Wrong(Wrong::Trailers) => remove_status(response),
         FaultAction::Close => half(response, control).await,
         FaultAction::Endless => endless(response),
         _ => return response.map(ReplyBody::pass),
@@ -206,8 +206,8 @@ fn wrong_status<B>(grpc: bool, response: Response<B>) -> Response<ReplyBody<B>> 
 
 const GRPC_STATUS: &str = "grpc-status";
 
-/// The reply without its grpc-status, wherever that stands.
-fn without_status<B>(mut response: Response<B>) -> Response<ReplyBody<B>> {
+/// The reply without its grpc-status, wherever that is.
+fn remove_status<B>(mut response: Response<B>) -> Response<ReplyBody<B>> {
     response.headers_mut().remove(GRPC_STATUS);
     response.map(ReplyBody::without_trailers)
 }

@@ -16,7 +16,7 @@ use crate::codec::compression::DecompressError;
 use crate::service::state::ServiceState;
 use wirelab_stack::Compression;
 
-/// Makes an answer that is no reply, in the form of the binding.
+/// Makes an answer that is not a reply, in the form of the binding.
 pub(crate) type Refuse = fn(&ServiceState, StatusCode, String) -> Response;
 
 /// Makes `routes` read compressed requests, and compress the replies to
@@ -48,7 +48,7 @@ async fn apply(
     };
     let reply = next.run(request).await;
     match coding {
-        Some(coding) if compress => compressed(&state, coding, reply).await,
+        Some(coding) if compress => compress_reply(&state, coding, reply).await,
         _ => reply,
     }
 }
@@ -71,7 +71,7 @@ async fn plain(state: &ServiceState, request: Request) -> Result<Request, (Statu
         .map_err(|error| (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()))?;
     let body = state.stack.compression.decompress(&body, BODY_LIMIT);
     let body = body.map_err(|error| match error {
-        // A bomb is too large, not malformed: 413 tells the client that less would pass.
+        // A bomb is too large, not malformed: 413 shows the client that less would pass.
         DecompressError::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
         DecompressError::Broken { .. } => (StatusCode::BAD_REQUEST, error.to_string()),
     })?;
@@ -84,7 +84,7 @@ async fn plain(state: &ServiceState, request: Request) -> Result<Request, (Statu
 }
 
 /// The reply with its body compressed.
-async fn compressed(state: &ServiceState, coding: &'static str, reply: Response) -> Response {
+async fn compress_reply(state: &ServiceState, coding: &'static str, reply: Response) -> Response {
     let (mut parts, body) = reply.into_parts();
     // Replies are made in memory and bounded by the contract, so no limit is needed here.
     let plain = match to_bytes(body, usize::MAX).await {
@@ -121,7 +121,7 @@ pub(crate) fn members(headers: &HeaderMap, name: HeaderName) -> impl Iterator<It
 }
 
 /// A member without parameters, and whether its weight is above 0.
-pub(crate) fn weighed(member: &str) -> (&str, bool) {
+pub(crate) fn parse_member(member: &str) -> (&str, bool) {
     let mut parts = member.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default();
     // Without a weight a member counts as 1 (RFC 9110 section 12.4.2).
@@ -140,7 +140,7 @@ pub(crate) fn weighed(member: &str) -> (&str, bool) {
 pub(crate) fn content_coding(headers: &HeaderMap) -> Option<&HeaderValue> {
     headers
         .get(header::CONTENT_ENCODING)
-        // identity is no coding, and clients may name it (RFC 9110 section 8.4.1).
+        // identity is not a coding, and clients may name it (RFC 9110 section 8.4.1).
         .filter(|coding| *coding != "identity")
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn content_coding(headers: &HeaderMap) -> Option<&HeaderValue> {
 pub(crate) fn accepts_coding(headers: &HeaderMap, coding: &str) -> bool {
     let named = |coding: &str| {
         members(headers, header::ACCEPT_ENCODING)
-            .map(weighed)
+            .map(parse_member)
             .find(|(name, _)| name.eq_ignore_ascii_case(coding))
             .map(|(_, allowed)| allowed)
     };

@@ -162,7 +162,7 @@ fn handler(
 /// A connection that breaks is the caller's affair; it is only noted.
 fn log(ended: Result<(), hyper::Error>) {
     if let Err(error) = ended
-        // A reset or an early end is daily business of a load generator. Bytes that are no
+        // A reset or an early end is daily business of a load generator. Bytes that are not
         // HTTP are worth a line.
         && error.is_parse()
     {

@@ -128,9 +128,9 @@ impl Protocol for Raw {
         Vec::new()
     }
 
-    fn served(&mut self, idle: bool) {
+    fn note_served(&mut self, idle: bool) {
         if let Some(progress) = &mut self.progress {
-            progress.processed(idle);
+            progress.count(idle);
         }
     }
 }
@@ -155,13 +155,13 @@ impl Tokens {
 /// Requests are served one after the other, so this lock is never contended.
 type Caches = Option<Arc<Mutex<Tokens>>>;
 
-fn locked(tokens: &Mutex<Tokens>) -> MutexGuard<'_, Tokens> {
+fn lock_tokens(tokens: &Mutex<Tokens>) -> MutexGuard<'_, Tokens> {
     tokens.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Service {
     async fn serve(&self, content: Vec<u8>, caches: Caches) -> Delivery {
-        let delivery = self.served(&content, &caches).await;
+        let delivery = self.answer(&content, &caches).await;
         delivery.map(|written, mode| {
             // The call was served and is counted. That nothing is sent is the contract.
             if self.one_way {
@@ -172,17 +172,17 @@ impl Service {
                 (Written::Document(document), Some(caches)) => {
                     let mut tokens = Vec::with_capacity(256);
                     // In the order of the replies, which the caches of the caller follow.
-                    locked(caches).encoder.encode(&document, &mut tokens);
+                    lock_tokens(caches).encoder.encode(&document, &mut tokens);
                     tokens
                 }
                 (Written::Document(_), None) => unreachable!("tokens have caches"),
             };
-            self.framed(content, mode)
+            self.frame(content, mode)
         })
     }
 
     /// A reply as it goes on the wire.
-    fn framed(&self, content: Vec<u8>, mode: DeliveryMode) -> Vec<u8> {
+    fn frame(&self, content: Vec<u8>, mode: DeliveryMode) -> Vec<u8> {
         let content = match self.state.stack.compression {
             Compression::None => content,
             packs => packs
@@ -201,7 +201,7 @@ impl Service {
         out
     }
 
-    async fn served(&self, content: &[u8], caches: &Caches) -> Delivery<Written> {
+    async fn answer(&self, content: &[u8], caches: &Caches) -> Delivery<Written> {
         let plain = match self.state.stack.compression {
             Compression::None => Cow::Borrowed(content),
             packed => match packed.decompress(content, CONTENT_BYTES_MAX) {
@@ -209,7 +209,7 @@ impl Service {
                 Err(error) => {
                     // The frame was complete, so the next message can be found: the
                     // connection stays.
-                    return self.refused(Fault::client(error.to_string()), DeliveryMode::Whole);
+                    return self.refuse(Fault::client(error.to_string()), DeliveryMode::Whole);
                 }
             },
         };
@@ -217,15 +217,15 @@ impl Service {
             return self.envelope(Incoming::text(&plain)).await;
         };
         // The lock ends with the statement: the encoder of the reply takes it again.
-        let decoded = locked(caches).decoder.decode(&plain);
+        let decoded = lock_tokens(caches).decoder.decode(&plain);
         match decoded {
             Ok(document) => self.envelope(Incoming::tokens(&document)).await,
             // The caches are no longer those of the caller.
-            Err(error) => self.refused(Fault::client(error.to_string()), DeliveryMode::Last),
+            Err(error) => self.refuse(Fault::client(error.to_string()), DeliveryMode::Last),
         }
     }
 
-    fn refused(&self, fault: Fault, mode: DeliveryMode) -> Delivery<Written> {
+    fn refuse(&self, fault: Fault, mode: DeliveryMode) -> Delivery<Written> {
         let written = self.envelopes.refuse(&self.state, &fault.into());
         Delivery::new(Some(written), mode)
     }
@@ -233,14 +233,14 @@ impl Service {
     async fn envelope(&self, parsed: Result<Incoming<'_>, Fault>) -> Delivery<Written> {
         let envelope = match parsed {
             Ok(envelope) => envelope,
-            Err(fault) => return self.refused(fault, DeliveryMode::Whole),
+            Err(fault) => return self.refuse(fault, DeliveryMode::Whole),
         };
         let Some(operation) = self.operation(&envelope) else {
             let fault = Fault::client("the body holds the request of no operation here");
-            return self.refused(fault, DeliveryMode::Whole);
+            return self.refuse(fault, DeliveryMode::Whole);
         };
         if let Err(fault) = self.envelopes.admit(&envelope) {
-            return self.refused(fault, DeliveryMode::Whole);
+            return self.refuse(fault, DeliveryMode::Whole);
         }
         let call = Call {
             envelopes: &self.envelopes,

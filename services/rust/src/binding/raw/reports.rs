@@ -42,22 +42,22 @@ struct Reader {
     news: Notify,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Reports {
     fn report(&self, port: u16, count: u64) {
-        let mut registry = locked(&self.registry);
+        let mut registry = lock_unpoisoned(&self.registry);
         registry.open.insert(port, count);
         for reader in &registry.readers {
-            locked(&reader.pending).insert(port, count);
+            lock_unpoisoned(&reader.pending).insert(port, count);
             reader.news.notify_one();
         }
     }
 
     fn close(&self, port: u16) {
-        locked(&self.registry).open.remove(&port);
+        lock_unpoisoned(&self.registry).open.remove(&port);
     }
 
     /// Serves readers for ever.
@@ -79,15 +79,15 @@ impl Reports {
     async fn reader(&self, stream: TcpStream) {
         let reader = Arc::new(Reader::default());
         {
-            let mut registry = locked(&self.registry);
+            let mut registry = lock_unpoisoned(&self.registry);
             // Under the lock of the registry, or a count between copy and entry would be lost.
-            *locked(&reader.pending) = registry.open.clone();
+            *lock_unpoisoned(&reader.pending) = registry.open.clone();
             registry.readers.push(Arc::clone(&reader));
         }
         reader.news.notify_one();
         // A reader that goes away is its own affair.
         let _gone = send_counts(&reader, stream).await;
-        let mut registry = locked(&self.registry);
+        let mut registry = lock_unpoisoned(&self.registry);
         registry
             .readers
             .retain(|other| !Arc::ptr_eq(other, &reader));
@@ -111,7 +111,7 @@ async fn send_counts(reader: &Reader, mut stream: TcpStream) -> io::Result<()> {
             },
         }
         // Newer counts overwrite older ones here while the write below waits.
-        let counts = std::mem::take(&mut *locked(&reader.pending));
+        let counts = std::mem::take(&mut *lock_unpoisoned(&reader.pending));
         // One write for all: a reader sees the counts of one moment together.
         let mut records = Vec::with_capacity(counts.len() * RECORD_BYTES);
         for (port, count) in counts {
@@ -142,7 +142,7 @@ impl Progress {
     }
 
     /// One more message; `idle` when no input is waiting.
-    pub(crate) fn processed(&mut self, idle: bool) {
+    pub(crate) fn count(&mut self, idle: bool) {
         self.processed += 1;
         // Idle reports at once: a caller waits for the last count to end its measurement.
         if idle || self.processed - self.reported >= REPORT_AFTER {

@@ -1,4 +1,4 @@
-//! An answer that is no reply: a status and a sentence, in the service's codec.
+//! An answer that is not a reply: a status and a sentence, in the service's codec.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -11,7 +11,7 @@ use crate::service::state::ServiceState;
 use wirelab_contract::{Contract, DATABASE_UNAVAILABLE};
 use wirelab_stack::Codec;
 
-/// An answer that is no reply.
+/// An answer that is not a reply.
 #[derive(Debug)]
 pub(crate) struct ErrorResponse {
     status: StatusCode,
@@ -53,7 +53,7 @@ impl ErrorResponse {
         }
     }
 
-    /// The answer to a body that is no message.
+    /// The answer to a body that is not a message.
     pub(crate) fn malformed(state: &ServiceState, text: impl Into<String>) -> Self {
         let mut problem = ErrorResponse::new(state, StatusCode::BAD_REQUEST, text);
         problem.errors = (state.contract == Contract::Petclinic).then_some("malformed body");

@@ -137,7 +137,7 @@ async fn respond(
         mutation.bytes(&mut body);
     }
     keep(state, operation, reply, Bytes::from);
-    Ok(represented(state, body))
+    Ok(represent(state, body))
 }
 
 /// Answers where the reply depends on the model alone.
@@ -150,7 +150,7 @@ fn respond_by_model(
         state.check_text();
     }
     match (operation.respond)(&state.model, state.stack.codec, content.body()) {
-        Ok(body) => Ok(represented(state, body)),
+        Ok(body) => Ok(represent(state, body)),
         Err(Failure::Malformed(error)) => Err(ErrorResponse::malformed(state, error)),
         Err(Failure::Application(error)) => Err(ErrorResponse::of_call(state, error.into())),
     }
@@ -197,13 +197,13 @@ async fn hello(_: Acceptable, State(state): Shared, received: Received) -> Respo
     match codec {
         Codec::Text if as_it_is => {
             state.check_text();
-            represented(&state, Bytes::from_owner(Text(Arc::clone(&state))))
+            represent(&state, Bytes::from_owner(Text(Arc::clone(&state))))
         }
         Codec::Json if as_it_is => {
             state.check_text();
             let text = state.model.text();
             let body = serde_json::to_vec(&Greeting { text }).expect("a text can be written");
-            represented(&state, body)
+            represent(&state, body)
         }
         Codec::Text => {
             let request = wirelab_contract::transfer::HelloRequest {};
@@ -211,7 +211,7 @@ async fn hello(_: Acceptable, State(state): Shared, received: Received) -> Respo
                 .answer::<ops::Hello>(request, received.corruptor())
                 .await
             {
-                Ok(reply) => represented(&state, reply.text),
+                Ok(reply) => represent(&state, reply.text),
                 Err(error) => ErrorResponse::of_call(&state, error).into_response(),
             }
         }
@@ -223,7 +223,7 @@ async fn hello(_: Acceptable, State(state): Shared, received: Received) -> Respo
     }
 }
 
-fn represented(state: &ServiceState, body: impl IntoResponse) -> Response {
+fn represent(state: &ServiceState, body: impl IntoResponse) -> Response {
     let mut response = body.into_response();
     let content_type = HeaderValue::from_static(state.stack.codec.content_type());
     response
@@ -237,7 +237,7 @@ async fn not_found(State(state): Shared) -> ErrorResponse {
     ErrorResponse::new(&state, StatusCode::NOT_FOUND, "no such path")
 }
 
-/// Tells which method is right, as RFC 9110 section 15.5.6 demands.
+/// Names the right method, as RFC 9110 section 15.5.6 demands.
 async fn wrong_method(State(state): Shared, uri: Uri) -> impl IntoResponse {
     let right = right_method(state.contract, uri.path());
     let allow = AppendHeaders(right.map(|method| (header::ALLOW, method)));

@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 
-use crate::binding::http::content_coding::{content_coding, members, weighed};
+use crate::binding::http::content_coding::{content_coding, members, parse_member};
 use crate::binding::rest::error_response::ErrorResponse;
 use crate::codec::Representation as _;
 use crate::service::any_operation::MessageForm;
@@ -122,7 +122,7 @@ fn accepts(headers: &HeaderMap, served: &str) -> bool {
         }
     };
     members(headers, header::ACCEPT)
-        .map(weighed)
+        .map(parse_member)
         .filter_map(|(range, allowed)| Some((specific(range)?, allowed)))
         // Tuples compare by specificity first; among equals an allowed range wins.
         .max()

@@ -21,7 +21,7 @@ use wirelab_stack::Codec;
 
 use super::error_response::ErrorResponse;
 use super::negotiation::Content;
-use super::{Received, keep, represented};
+use super::{Received, keep, represent};
 use crate::service::CallError;
 use crate::service::any_operation::AnyOperation;
 use crate::service::rows::AnyMessage;
@@ -77,10 +77,10 @@ pub(super) async fn respond(
     let reply = state.answer_any(operation, message, received.corruptor());
     let reply = reply.await;
     let reply = reply.map_err(|error| ErrorResponse::of_call(state, error))?;
-    Ok(replied(state, operation, &route, reply))
+    Ok(write_reply(state, operation, &route, reply))
 }
 
-fn replied(
+fn write_reply(
     state: &ServiceState,
     operation: &AnyOperation,
     route: &Route,
@@ -96,7 +96,7 @@ fn replied(
         ReplyBody::Empty => Body::empty().into_response(),
         ReplyBody::List | ReplyBody::Message => {
             let written = (operation.reply.write)(codec, &reply);
-            represented(state, body(written))
+            represent(state, body(written))
         }
     };
     *response.status_mut() =
@@ -144,7 +144,7 @@ fn require_no_id(state: &ServiceState, content: &Content) -> Result<(), ErrorRes
 /// Sets the fields that the path and the query name: they outrank those of the content.
 fn set_parameters(route: &Route, uri: &Uri, message: &mut dyn Any) -> Result<(), String> {
     for (name, text) in route.parameters(uri.path()).unwrap_or_default() {
-        // A parameter that is no int32 is a 400 before any row is looked at
+        // A parameter that is not an int32 is a 400 before any row is looked at
         // (contracts/README.md, petclinic).
         let value = text.parse::<i32>();
         let value = value.map_err(|_| format!("{name} must be an int32, not {text:?}"))?;
@@ -174,7 +174,7 @@ macro_rules! set_fields {
             if let Some(request) = $message.downcast_mut::<$request>() {
                 match $name {
                     $($key => request.$field = $value,)*
-                    other => unreachable!("{other} is no field in a path"),
+                    other => unreachable!("{other} is not a field in a path"),
                 }
             }
         )*

@@ -30,7 +30,7 @@ pub(crate) struct Envelopes {
 pub(crate) enum Incoming<'de> {
     /// As text.
     Text(text::Envelope<'de>),
-    /// As tokens, with what they say so far.
+    /// As tokens, with what was read of them.
     Tokens(soap::Envelope<'de, Cursor<'de>>, Head),
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn operation(target: RequestTarget<'_>) -> Option<Operation> {
         return None;
     }
     let content_type = content_type(target.fields)?;
-    named(target.contract, target.fields, &content_type)
+    find_operation(target.contract, target.fields, &content_type)
 }
 
 fn content_type(fields: &HeaderMap) -> Option<ContentType> {
@@ -60,7 +60,11 @@ fn content_type(fields: &HeaderMap) -> Option<ContentType> {
 }
 
 /// The operation that the action names.
-fn named(contract: Contract, fields: &HeaderMap, content_type: &ContentType) -> Option<Operation> {
+fn find_operation(
+    contract: Contract,
+    fields: &HeaderMap,
+    content_type: &ContentType,
+) -> Option<Operation> {
     let action = match content_type.version {
         // A field of its own in SOAP 1.1 (section 6.1.1), a parameter of the media type in SOAP 1.2
         // (RFC 3902).
@@ -110,7 +114,7 @@ async fn description(
     };
     // Clients generate their endpoint from it, so it must be the address that they reached.
     let host = fields.get(header::HOST).and_then(|host| host.to_str().ok());
-    let text = wsdl::described(state.contract, state.stack.codec, scheme, host);
+    let text = wsdl::describe(state.contract, state.stack.codec, scheme, host);
     ([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response()
 }
 
@@ -139,7 +143,7 @@ async fn call(
         Err(error) => return (StatusCode::PAYLOAD_TOO_LARGE, error.to_string()).into_response(),
     };
     // Not yet an error where it names nothing: the envelope may have the more telling fault.
-    let action = named(state.contract, &parts.headers, &content_type);
+    let action = find_operation(state.contract, &parts.headers, &content_type);
     let found = answer(&state, &envelopes, &body, action, fault.as_deref());
     found.await.map_or_else(
         |refused| refusal(&state, &envelopes, &refused),

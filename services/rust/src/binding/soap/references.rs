@@ -81,7 +81,7 @@ type Targets = HashMap<String, Range<usize>>;
 
 fn targets(document: &str, children: &[Range<usize>]) -> Result<Targets, XmlError> {
     let mut targets = Targets::new();
-    // Only independent elements: an id deeper down is no target of section 5.4.1.
+    // Only independent elements: an id deeper down is not a target of section 5.4.1.
     for range in children {
         let mut reader = Reader::from_str(&document[range.clone()]);
         let (Event::Start(tag) | Event::Empty(tag)) = reader.read_event()? else {
@@ -90,7 +90,7 @@ fn targets(document: &str, children: &[Range<usize>]) -> Result<Targets, XmlErro
         if let Some(id) = attribute(&tag, "id")?
             && targets.insert(id, range.clone()).is_some()
         {
-            return Err(XmlError::Structure("an id stands twice"));
+            return Err(XmlError::Structure("an id appears twice"));
         }
     }
     Ok(targets)
@@ -163,7 +163,7 @@ impl<'de> Copy<'de> {
         }
         let content = reader.read_to_end(opened.name())?;
         let offset = |at: u64| range.start + usize::try_from(at).expect("a document in memory");
-        // The name of the place, not of the target: `multiRef` is no field of the message.
+        // The name of the place, not of the target: `multiRef` is not a field of the message.
         let name = BytesStart::new(tag.name().into_inner());
         self.write(Event::Start(name.borrow()))?;
         self.events(offset(content.start)..offset(content.end), depth + 1)?;

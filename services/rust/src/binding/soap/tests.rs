@@ -28,7 +28,7 @@ fn form(codec: &str, soap: &str) -> EnvelopeFormat {
     EnvelopeFormat::new(version, style).expect("a form of the vectors")
 }
 
-fn encoded() -> EnvelopeFormat {
+fn encoding_format() -> EnvelopeFormat {
     form("soap-encoded", "1.1")
 }
 
@@ -82,7 +82,7 @@ impl UnaryVisitor for Row<'_> {
 }
 
 /// A document as the vectors have it, where empty elements have two tags, and the
-/// attributes of rpc/encoded stand in another order.
+/// attributes of rpc/encoded have another order.
 fn plain(document: &[u8]) -> String {
     let text = std::str::from_utf8(document).expect("text");
     let mut whole = String::new();
@@ -132,7 +132,7 @@ fn submit(records: &str, behind: &str) -> Result<SubmitRequest, String> {
         "{ENCODED}<submit><batch>b</batch>{records}</submit>{behind}</e:Body></e:Envelope>"
     );
     let envelope = Envelope::parse(document.as_bytes()).map_err(|error| error.to_string())?;
-    let request = envelope.request(encoded(), Operation::Submit);
+    let request = envelope.request(encoding_format(), Operation::Submit);
     request.map_err(|error| error.to_string())
 }
 
@@ -153,7 +153,7 @@ fn references_stand_for_what_they_name() {
     let behind = "<multiRef id='l' href='#m'/><multiRef id='m'><item><id>7</id></item></multiRef>";
     let request = submit("<records href='#l'/>", behind).expect("a list elsewhere");
     assert_eq!(request.records[0].id, 7);
-    // The word alone is no reference.
+    // The word alone is not a reference.
     let request = submit("<records><item><item>href</item></item></records>", "");
     assert_eq!(request.expect("a text").records[0].item, "href");
 }
@@ -177,7 +177,7 @@ fn references_that_lead_nowhere_or_grow_are_refused() {
         (
             "<records href='#a'/>",
             "<m id='a'/><m id='a'/>",
-            "stands twice",
+            "appears twice",
         ),
     ] {
         let refused = submit(records, behind).expect_err(why);
@@ -287,6 +287,6 @@ fn an_empty_list_is_an_array_of_nothing() {
     let text = String::from_utf8(rpc).expect("text");
     assert!(
         text.contains("<refused/>"),
-        "a part stands exactly once: {text}"
+        "a part appears exactly once: {text}"
     );
 }

@@ -15,7 +15,7 @@ use crate::codec::xml::{self, PredefinedOnly, XmlError};
 
 /// An envelope that has been read up to its body's child.
 pub(crate) struct Envelope<'de> {
-    /// What it says so far.
+    /// What was read of it.
     pub(crate) head: Head,
     document: &'de str,
     /// Before the body's child.
@@ -154,8 +154,8 @@ fn ends_at_once<'de>(
     Ok(closes_envelope && matches!(rest.read_event()?, Event::Eof))
 }
 
-/// Proves that nothing but white space, comments and processing instructions stand
-/// behind the body's child, read from the begin of the document.
+/// Proves that nothing but white space, comments and processing instructions follow
+/// the body's child, read from the begin of the document.
 fn prove_end(document: &str) -> Result<(), XmlError> {
     const TRAILING: XmlError = XmlError::Structure("nothing may follow the body's element");
     let mut reader = xml::reader(document);

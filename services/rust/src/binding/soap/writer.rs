@@ -149,7 +149,7 @@ fn rpc<M: Message>(name: &str, namespace: &str, message: M, out: &mut String) {
         #[serde(flatten)]
         parts: T,
     }
-    // A part of a message stands exactly once, so that a list gets an element around its items
+    // A part of a message appears exactly once, so that a list gets an element around its items
     // (WS-I Basic Profile 1.1, 4.7).
     let parts: M::Parts = message.into();
     let operation = Operation { namespace, parts };

@@ -9,13 +9,13 @@ const PLACEHOLDER: &str = "location=\"http://127.0.0.1/";
 
 /// A description whose address is `scheme` and `host`; the committed address
 /// stays where `host` is none.
-pub(crate) fn described(
+pub(crate) fn describe(
     contract: Contract,
     codec: Codec,
     scheme: &str,
     host: Option<&str>,
 ) -> String {
-    let committed = committed(contract, codec);
+    let committed = read_committed(contract, codec);
     match host.filter(|host| is_host(host)) {
         Some(host) => committed.replace(PLACEHOLDER, &format!("location=\"{scheme}://{host}/")),
         None => committed.to_owned(),
@@ -30,7 +30,7 @@ fn is_host(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(legal)
 }
 
-fn committed(contract: Contract, codec: Codec) -> &'static str {
+fn read_committed(contract: Contract, codec: Codec) -> &'static str {
     macro_rules! wsdl {
         ($name:literal) => {
             include_str!(concat!("../../../../../contracts/wsdl/", $name, ".wsdl"))
@@ -64,7 +64,7 @@ mod tests {
             .filter(|one| *one != Contract::Petclinic)
         {
             for codec in [Codec::SoapLiteral, Codec::SoapRpc, Codec::SoapEncoded] {
-                let text = described(contract, codec, "https", Some("[::1]:8080"));
+                let text = describe(contract, codec, "https", Some("[::1]:8080"));
                 let address = format!("location=\"https://[::1]:8080/{contract}/soap\"");
                 assert!(text.contains(&address), "{contract} {codec:?}");
                 assert!(!text.contains(PLACEHOLDER));
@@ -74,7 +74,7 @@ mod tests {
                 );
             }
         }
-        let hostile = described(
+        let hostile = describe(
             Contract::Charging,
             Codec::SoapRpc,
             "http",

@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -48,14 +49,17 @@ record Offer(
         try (InputStream file = Offer.class.getResourceAsStream("service.json")) {
             Map<?, ?> manifest = (Map<?, ?>) Json.read(new String(file.readAllBytes(), StandardCharsets.UTF_8));
             return ((List<?>) manifest.get("serves")).stream()
-                    .map(entry -> entry((Map<?, ?>) entry))
+                    .map(entry -> entry((Map<?, ?>) manifest.get("defaults"), (Map<?, ?>) entry))
                     .toList();
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
     }
 
-    private static Offer entry(Map<?, ?> fields) {
+    /** What an entry does not state is as in the defaults. */
+    private static Offer entry(Map<?, ?> defaults, Map<?, ?> stated) {
+        Map<Object, Object> fields = new HashMap<>(defaults);
+        fields.putAll(stated);
         return new Offer(
                 (String) fields.get("binding"),
                 words(fields, "codecs"),

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,7 +22,10 @@ class OfferTest {
     void offersAreThoseOfTheManifestAndOfTheTable() throws Exception {
         Map<String, Set<String>> codecs = new TreeMap<>();
         Map<String, Set<String>> transports = new TreeMap<>();
-        for (Map<?, ?> entry : rows(MANIFEST, "serves")) {
+        Map<?, ?> defaults = (Map<?, ?>) document(MANIFEST).get("defaults");
+        for (Map<?, ?> stated : rows(MANIFEST, "serves")) {
+            Map<Object, Object> entry = new HashMap<>(defaults);
+            entry.putAll(stated);
             String binding = (String) entry.get("binding");
             codecs.computeIfAbsent(binding, key -> new TreeSet<>()).addAll(words(entry, "codecs"));
             transports.computeIfAbsent(binding, key -> new TreeSet<>()).addAll(words(entry, "transports"));
@@ -39,9 +43,12 @@ class OfferTest {
         }
     }
 
+    private static Map<?, ?> document(Path file) throws Exception {
+        return (Map<?, ?>) Bench.value(Files.readString(file));
+    }
+
     private static List<Map<?, ?>> rows(Path file, String key) throws Exception {
-        Map<?, ?> document = (Map<?, ?>) Bench.value(Files.readString(file));
-        return ((List<?>) document.get(key)).stream().<Map<?, ?>>map(row -> (Map<?, ?>) row).toList();
+        return ((List<?>) document(file).get(key)).stream().<Map<?, ?>>map(row -> (Map<?, ?>) row).toList();
     }
 
     private static List<String> words(Map<?, ?> row, String key) {
