@@ -15,12 +15,13 @@ import jsonschema
 import pytest
 
 from wirelab.cli import mcp_server
-from wirelab.cli.mcp_server import bounds, tools
+from wirelab.cli.mcp_server import bounds, own_names, tools
 from wirelab.cli.mcp_server.bounds import Made, bounded
 from wirelab.cli.mcp_server.limits import Limits
 from wirelab.cli.mcp_server.lines import LINE_BYTES_MAX, Lines, Replies
 from wirelab.cli.options.mcp import LimitOptions, PermissionOptions
 from wirelab.errors import UsageError
+from wirelab.experiment import matrix
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "drive": {"target": "rest@rust"},
@@ -145,7 +146,8 @@ def test_every_parameter_is_described_and_bounded(tool: str, tmp_path: Path) -> 
         ("drive", {"headers": {"a": 1}}, "headers.a: "),
         ("drive", {"headers": dict.fromkeys(map(str, range(51)), "")}, "headers: "),
         ("drive", {"body": "x" * 1_000_001}, "body: "),
-        ("drive", {"report": "/etc/passwd"}, "report: Extra inputs are not permitted"),
+        ("drive", {"report": "/etc/passwd"}, "report: drive has no such parameter. Known: .*users"),
+        ("compare", {"pairs": 3}, "pairs: compare has no such parameter. Did you mean 'pairs_max'"),
         ("compare", {"a": "rest@rust", "link": "/etc/passwd"}, "link: Input should be 'loopback'"),
         ("compare", {"b": {"command": ["true"]}}, "b: Input should be a valid string"),
         ("compare", {"pairs_max": 1_001}, "pairs_max: "),
@@ -162,6 +164,41 @@ def test_other_arguments_are_refused_by_name(
     with pytest.raises(UsageError, match=problem) as refused:
         tools.accept(tool, {**ARGUMENTS.get(tool, {}), **arguments}, limits(tmp_path))
     assert len(str(refused.value)) < 2_000
+
+
+def test_a_missing_parameter_is_named_with_its_meaning(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="b: this parameter is required: service B"):
+        tools.accept("compare", {"a": "rest@rust"}, limits(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("tool", "message", "shown"),
+    [
+        (
+            "compare",
+            "12 more pairs may decide (--pairs).",
+            "12 more pairs may decide (`pairs_max`).",
+        ),
+        (
+            "drive",
+            "give a longer --timeout or --in-flight 2",
+            "give a longer `timeout_s` or `in_flight` 2",
+        ),
+        ("drive", "use --any-target", "use --any-target"),
+        (
+            "drive",
+            "give less, or start the server with another --users",
+            "give less, or start the server with another --users",
+        ),
+        (
+            "compare",
+            f"rest@go has no cdr.\nexperiment compare-a-b: {matrix.REMEDY}",
+            f"rest@go has no cdr.\n{own_names.OTHER_CHOICE}",
+        ),
+    ],
+)
+def test_messages_name_parameters_not_options(tool: str, message: str, shown: str) -> None:
+    assert own_names.translate(tool, message) == shown
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def checks(
             Threads(10 * S, dict.fromkeys(range(len(threads)), 0.0)),
             Threads(12 * S, dict(enumerate(threads))),
         ],
-        left=ran.get("left", 0),
+        left=ran.get("left", ()),
     )
     measured = Measured(
         order=Order(("ab",)),
@@ -137,7 +137,7 @@ PER_CALL = {
         ({}, {"code": 7}, {"end"}),
         ({}, {"code": -9}, {"end"}),
         ({}, {"how": "timeout", "code": -2}, {"end"}),
-        ({}, {"left": 1}, {"end"}),
+        ({}, {"left": ("sleep 9 (process 7)",)}, {"end"}),
     ],
 )
 def test_each_way_to_mislead_is_marked_alone(

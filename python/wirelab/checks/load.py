@@ -145,6 +145,18 @@ def _identity(trial: Trial) -> Check | None:
     return Check.judged("identity", True, reason + but)
 
 
+def _left(trial: Trial) -> Check | None:
+    """Whether all processes of a command ended with it."""
+    left = trial.service.left
+    if not left:
+        return None
+    return _marked(
+        "service end",
+        f"the service left {counted(len(left), 'process')} outside its session behind, which "
+        f"wirelab ended: {', '.join(left)}",
+    )
+
+
 def _interrupted(trial: Trial) -> Check:
     stopped = bool(trial.engine.interrupted)
     reason = "stopped before its window closed" if stopped else "the window was completed"
@@ -491,6 +503,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _identity,
     _build,
     _foreign,
+    _left,
     _interrupted,
     _reached,
     _errors,

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import product, starmap
+from math import prod
 from typing import NamedTuple
 
 from wirelab.documents.plan import Window
@@ -54,6 +55,9 @@ LINK_S = 3.0
 """Additional seconds to create and measure a link."""
 
 SLICES_REMEDY = "use `design: trials`, or `auto`"
+TRIALS_MAX = 100_000
+"""More than a day of trials of one second each; preparing a larger matrix takes minutes."""
+
 REMEDY = "correct this, or set `skip_illegal: true` to skip impossible combinations"
 
 
@@ -222,7 +226,32 @@ def _longest_s(window: Window) -> float:
 
 
 def _combinations(experiment: Experiment) -> Iterator[Combination]:
+    """Raises :class:`ExperimentError` for more than :data:`TRIALS_MAX` trials, before any of them
+    is made."""
+    _accept_size(experiment)
     return _matrix(experiment) if experiment.only is None else _only(experiment, experiment.only)
+
+
+def _accept_size(experiment: Experiment) -> None:
+    if experiment.only is None:
+        sizes = {
+            "services": len(experiment.services),
+            **{f"axis {name}": len(values) for name, values in experiment.axes.items()},
+            "messages": len(experiment.called),
+            "loads": len(experiment.loads),
+            "placements": len(experiment.placement),
+            "links": len(experiment.links),
+            "captures": len(experiment.capture),
+            "repeats": experiment.repeats,
+        }
+    else:
+        sizes = {"points of only": len(experiment.only), "repeats": experiment.repeats}
+    trials = prod(sizes.values())
+    if trials > TRIALS_MAX:
+        factors = " × ".join(f"{count:,} ({name})" for name, count in sizes.items() if count > 1)
+        size = f"its matrix has {trials:,} trials, at most {TRIALS_MAX:,} are possible: {factors}"
+        remedy = "shorten one of these lists, or divide the experiment into several files"
+        raise ExperimentError([f"experiment {experiment.name}: {size}", remedy])
 
 
 def _only(experiment: Experiment, places: Iterable[MatrixPoint]) -> Iterator[Combination]:

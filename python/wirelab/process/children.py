@@ -22,6 +22,7 @@ from pathlib import Path
 from wirelab.errors import TrialFailed
 from wirelab.process import namespaces
 from wirelab.process.interruption import Interruption
+from wirelab.process.logs import BoundedLog
 
 PR_SET_PDEATHSIG = 1
 POLL_S = 0.05
@@ -53,6 +54,8 @@ class ProcessOptions:
     """Name of its network namespace; None: that of wirelab."""
     group: Path | None = None
     """Its control group (:mod:`wirelab.process.cgroups`)."""
+    holder: Path | None = None
+    """Control group that holds all its processes (:mod:`wirelab.process.containment`)."""
     orphaned: signal.Signals = signal.SIGKILL
     """Signal that it gets when wirelab dies."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -63,6 +66,12 @@ class ProcessOptions:
 
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_started: set[int] = set()
+
+
+def started() -> frozenset[int]:
+    """Process ids of the children that have not been ended."""
+    return frozenset(_started)
 
 
 class Child:
@@ -79,7 +88,7 @@ class Child:
         """Starts ``command``. ``stdin`` and ``stderr`` are those of subprocess; standard error goes
         to the log by default. Raises :class:`OSError`."""
         self.command = list(command)
-        self.log = options.log
+        self.log = BoundedLog(options.log)
         self.bytes_read = 0
         """Bytes of standard output so far."""
         self._buffer = bytearray()
@@ -94,6 +103,7 @@ class Child:
                 env={**os.environ, **options.environment},
                 preexec_fn=_Setup(options, os.getpid(), network),
             )
+        _started.add(self.pid)
         self._selector = selectors.DefaultSelector()
         assert self.process.stdout is not None  # PIPE above
         self._selector.register(self.process.stdout, selectors.EVENT_READ)
@@ -119,6 +129,7 @@ class Child:
         """The next line of standard output; None if there is none within ``seconds``. The empty
         line ``b""`` marks the end of the output."""
         deadline = time.monotonic() + seconds
+        self.log.trim()
         while (end := self._buffer.find(b"\n")) < 0:
             if not self._selector.select(max(0.0, deadline - time.monotonic())):
                 return None
@@ -137,6 +148,7 @@ class Child:
 
     def wait(self, seconds: float) -> int | None:
         """The exit code, negative for a signal; None while it is running."""
+        self.log.trim()
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -167,6 +179,8 @@ class Child:
         self._selector.close()
         if self.process.stdout:
             self.process.stdout.close()
+        _started.discard(self.pid)
+        self.log.finish()
         return code
 
     def kill(self) -> int:
@@ -182,8 +196,7 @@ class Child:
 
     def log_tail(self, lines: int = 3) -> str:
         """The last lines of the log, for messages."""
-        text = self.log.read_bytes()[-4000:].decode("utf-8", "replace")
-        return " | ".join(line.strip() for line in text.splitlines()[-lines:] if line.strip())
+        return self.log.tail(lines)
 
 
 def describe_exit(code: int) -> str:
@@ -217,14 +230,17 @@ class _Setup:
     """Runs in the child between fork and exec, so it must not acquire locks."""
 
     def __init__(self, options: ProcessOptions, parent: int, network: int | None) -> None:
-        group = options.group
         self.cores = set(options.cores)
         self.parent = parent
         # Raise the limit of open files to the maximum, because a service holds every connection.
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         self.files = (hard, hard)
         self.network = network
-        self.group = None if group is None else os.fspath(group / "cgroup.procs")
+        self.groups = [
+            os.fspath(group / "cgroup.procs")
+            for group in (options.group, options.holder)
+            if group is not None
+        ]
         self.orphaned = options.orphaned
 
     def __call__(self) -> None:
@@ -236,8 +252,8 @@ class _Setup:
             os.sched_setaffinity(0, self.cores)
         if self.network is not None:
             namespaces.enter(self.network)
-        if self.group is not None:
-            _join(self.group)
+        for group in self.groups:
+            _join(group)
 
 
 def _join(members: str) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import itertools
+import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,8 +21,10 @@ import msgspec
 from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed
 from wirelab.experiment.external import ExternalService
+from wirelab.format.counting import counted
 from wirelab.process import namespaces, process_tree
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
+from wirelab.process.containment import STAYS, contain, describe
 from wirelab.process.endpoint import Endpoint
 from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
@@ -34,6 +37,8 @@ SERVING = b"\x08\x01"
 """HealthCheckResponse: ServingStatus status = 1, SERVING = 1 (grpc.health.v1, health.proto)."""
 _NUMBERS = itertools.count(1)
 """Numbers the services that this process starts."""
+DETACHED_S_MAX = 0.5
+"""Time in which detached processes may end by themselves after the first process, seconds."""
 LOG_BYTES_MAX = 1 << 20
 """Maximum amount of a service's output that is searched for its ready line."""
 
@@ -62,6 +67,12 @@ class _Observed:
     """Observations of a service from outside: it has no metrics that wirelab can read."""
 
     tree: ProcessTree | None
+    left: tuple[str, ...] = ()
+    """Processes that had detached from it and were running after its end, described; known once it
+    has ended."""
+
+    def tick(self) -> None:
+        """Does what is due while it is running. To be called often."""
 
     def cpu_seconds(self) -> float | None:
         """CPU time of the whole process tree so far; None if no process is known."""
@@ -116,14 +127,23 @@ class ExternalProcess(_Observed):
         mark = process_tree.new_mark(next(_NUMBERS))
         own = _environment(service, place.host, port)
         variables = {**own, process_tree.MARK: mark}
+        self.containment = contain(options.group)
         # sh only redirects standard output to the log, then exec replaces it with the command.
         start = ["env", "-C", str(service.folder.resolve())]
         start += ["sh", "-c", 'exec "$@" >&2', "sh", *command]
-        self.child = Child(start, replace(options, environment=variables), stdin=subprocess.DEVNULL)
-        self.tree: ProcessTree = ProcessTree(self.child.pid, mark)
+        options = replace(options, environment=variables, holder=self.containment.folder)
+        try:
+            self.child = Child(start, options, stdin=subprocess.DEVNULL)
+        except BaseException:
+            self.containment.close()
+            raise
+        self.tree: ProcessTree = ProcessTree(self.child.pid, mark, self.containment.pids)
         try:
             self.address = self._ready(port, interruption)
             self.tree.all_pids()
+        except TrialFailed as failure:
+            self.__exit__()
+            raise TrialFailed(f"{failure.reason}{tell_left(self.left)}") from failure
         except BaseException:
             self.__exit__()
             raise
@@ -132,13 +152,35 @@ class ExternalProcess(_Observed):
         return self
 
     def __exit__(self, *_: object) -> None:
-        pids = self.tree.all_pids()
         if self.child.wait(0.0) is None:
             self.child.signal(signal.SIGTERM)
             self.child.wait(self._service.stop)
+        detached = [describe(pid) for pid in self._wait_for_detached()]
         self.child.kill()
+        pids = self.tree.all_pids()
         self.tree.kill()
+        self.containment.close()
         _wait_until_gone(pids)
+        self.child.log.finish()
+        alive = [describe(pid) for pid in pids if Path(f"/proc/{pid}").exists()]
+        self.left = (*detached, *(text + STAYS for text in alive))
+
+    def _wait_for_detached(self) -> list[int]:
+        """Processes in other sessions than the first process, which a signal to its group does not
+        reach, and which have not ended by themselves shortly after it."""
+        deadline = time.monotonic() + DETACHED_S_MAX
+        while True:
+            found = [pid for pid in self.tree.all_pids() if not self._is_in_session(pid)]
+            if not found or time.monotonic() > deadline:
+                return found
+            time.sleep(POLL_S)
+
+    def _is_in_session(self, pid: int) -> bool:
+        """Also true for a process that has ended."""
+        try:
+            return os.getsid(pid) == self.child.pid
+        except ProcessLookupError:
+            return True
 
     def endpoint(self) -> Endpoint:
         """Endpoint for callers."""
@@ -154,7 +196,15 @@ class ExternalProcess(_Observed):
 
     def record(self) -> Json:
         """The part of a trial's record that describes the service."""
-        return {"address": self.address, "pid": self.child.pid}
+        return {
+            "address": self.address,
+            "pid": self.child.pid,
+            "containment": self.containment.name,
+        }
+
+    def tick(self) -> None:
+        """Bounds its log."""
+        self.child.log.trim()
 
     def _require(self, program: str) -> None:
         found = Path(self._service.folder, program) if "/" in program else None
@@ -270,6 +320,15 @@ class RunningService(_Observed):
     def record(self) -> Json:
         """The part of a trial's record that describes the service."""
         return {"address": self.address, "pid": self._service.pid}
+
+
+def tell_left(left: Sequence[str]) -> str:
+    """The end of a sentence on a service that left these processes; empty for none."""
+    if not left:
+        return ""
+    return f"; {counted(len(left), 'process')} outside its session had to be ended: " + ", ".join(
+        left
+    )
 
 
 AnyExternal = ExternalProcess | RunningService

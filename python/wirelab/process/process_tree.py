@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,9 +40,11 @@ class ProcessTree:
     plus the last values of ended ones. A child that lives for less than :data:`SCAN_S` can be
     missed."""
 
-    def __init__(self, pid: int, mark: str = "") -> None:
-        """``mark`` is the value of :data:`MARK` in their environment; empty: they have none."""
+    def __init__(self, pid: int, mark: str = "", held: Callable[[], Iterable[int]] = tuple) -> None:
+        """``mark`` is the value of :data:`MARK` in their environment; empty: they have none.
+        ``held`` returns those that a containment knows."""
         self.pid = pid
+        self._held = held
         self.rss_max_bytes = 0
         self._mark = mark
         self._cpu_s: dict[int, float] = {}
@@ -94,14 +96,16 @@ class ProcessTree:
     def kill(self) -> None:
         """Kills the remaining processes."""
         for pid in self.all_pids():
-            _kill(pid)
+            kill(pid)
 
     def _search(self, *, marked: bool) -> list[int]:
         table = _processes()
+        held = set(self._held())
         found = {
             pid
             for pid, process in table.items()
             if process.session == self.pid
+            or pid in held
             or self._known.get(pid) == process.start
             or (marked and self._mark and _mark(pid) == self._mark)
         }
@@ -130,18 +134,24 @@ def new_mark(number: int) -> str:
 def sweep() -> None:
     """Kills processes of services whose wirelab was killed, in this process namespace only:
     process ids of another namespace have a different meaning."""
-    table = _processes()
-    own = _namespace(os.getpid())
-    for pid in table:
-        if _namespace(pid) != own:
+    for pid in _processes():
+        if not has_own_numbers(pid):
             continue
         lab, _, rest = _mark(pid).partition(".")
         start = rest.partition(".")[0]
-        if not (lab.isdigit() and start.isdigit()):
-            continue
-        owner = table.get(int(lab))
-        if owner is None or owner.start != int(start):
-            _kill(pid)
+        if lab.isdigit() and start.isdigit() and not is_alive(lab, start):
+            kill(pid)
+
+
+def is_alive(pid: str, start: str) -> bool:
+    """Whether the process with that id and start time is running."""
+    owner = _process(int(pid)) if pid.isdigit() else None
+    return owner is not None and start == str(owner.start)
+
+
+def has_own_numbers(pid: int) -> bool:
+    """Whether a process is in our namespace of process ids."""
+    return _namespace(pid) == _namespace(os.getpid())
 
 
 def _with_descendants(roots: Collection[int], table: Mapping[int, _Process]) -> set[int]:
@@ -166,7 +176,8 @@ def _namespace(pid: int) -> str:
         return ""
 
 
-def _kill(pid: int) -> None:
+def kill(pid: int) -> None:
+    """Kills a process; one that has ended, or that we may not end, is ignored."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)
 
@@ -184,16 +195,20 @@ def _mark(pid: int) -> str:
 
 def _processes() -> dict[int, _Process]:
     """Every living process; zombies count as ended."""
-    table = {}
-    for pid in psutil.pids():
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-            # The name is in brackets and may contain any character, including brackets.
-            words = text.rpartition(")")[2].split()
-            if words[0] != "Z":
-                ticks = sum(map(int, words[11:15]))
-                table[pid] = _Process(int(words[1]), int(words[3]), int(words[19]), ticks)
-    return table
+    found = ((pid, _process(pid)) for pid in psutil.pids())
+    return {pid: process for pid, process in found if process is not None}
+
+
+def _process(pid: int) -> _Process | None:
+    """None for one that has ended."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+        # The name is in brackets and may contain any character, including brackets.
+        words = text.rpartition(")")[2].split()
+        if words[0] != "Z":
+            ticks = sum(map(int, words[11:15]))
+            return _Process(int(words[1]), int(words[3]), int(words[19]), ticks)
+    return None
 
 
 def _resident_bytes(pid: int) -> int:

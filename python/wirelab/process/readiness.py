@@ -44,13 +44,14 @@ class ReadyWait:
         self._tree = tree or ProcessTree(child.pid)
         self._clock = clock
         self._began = self._progressed = self._observed = clock()
-        self._log_bytes = _log_bytes(child)
+        self._log_bytes = child.log.size()
         self._seen = self._output()
         self._cpu_s = 0.0
 
     def failure(self, *, counts_progress: bool = True) -> str:
         """``was not ready after 131 s, …`` once the wait is over; empty before. Progress can be
         left out, for a process that is busy only because it is asked whether it is ready."""
+        self._child.log.trim()
         now = self._clock()
         if now - self._observed >= min(INTERVAL_S_MAX, self._timeout_s / 4):
             if self._observe(now - self._observed) and counts_progress:
@@ -75,18 +76,11 @@ class ReadyWait:
 
     def _output(self) -> tuple[int, int]:
         """Bytes on standard output, and in the log."""
-        return self._child.bytes_read, _log_bytes(self._child)
+        return self._child.bytes_read, self._child.log.size()
 
     def _reached(self) -> str:
         """How far the process got, for the message."""
-        has_printed = _log_bytes(self._child) > self._log_bytes
+        has_printed = self._child.log.size() > self._log_bytes
         last = self._child.log_tail(1)[:LINE_MAX] if has_printed else ""
         printed = f"last line: {last}" if last else "no output"
         return f"CPU time so far: {self._cpu_s:.2f} s; {printed}"
-
-
-def _log_bytes(child: Child) -> int:
-    try:
-        return child.log.stat().st_size
-    except OSError:
-        return 0

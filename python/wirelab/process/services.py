@@ -151,6 +151,8 @@ class Service(ManagedProcess[Ready]):
 
     noun = "the service"
     model = Ready
+    left: tuple[str, ...] = ()
+    """It starts no processes."""
     ready_remedy = READY_REMEDY
 
     def __init__(
@@ -180,6 +182,10 @@ class Service(ManagedProcess[Ready]):
             if value is None:
                 raise TrialFailed(f"the service's ready line contains no {name}")
         return Endpoint(self.ready.address, tls=listen.client_tls, **needed)
+
+    def tick(self) -> None:
+        """Bounds its log. To be called often."""
+        self.child.log.trim()
 
     def cpu_seconds(self) -> float | None:
         """CPU time so far; None if it has ended."""

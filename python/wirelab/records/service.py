@@ -64,6 +64,12 @@ class ServiceRecord:
     sha256: str | None = None
     """SHA-256 of the binary."""
     identity: IdentityRecord | None = None
+    containment: str | None = None
+    """What held the processes of a user-defined command together: ``cgroup v2``, ``cgroup v1,
+    freezer`` or ``subreaper``."""
+    left: tuple[str, ...] | None = None
+    """Processes that had detached from it and were running after its end, described; None if there
+    were none."""
     cpu_s: float | None = None
     cpu_window_s: float | None = None
     """CPU seconds of the process within the window."""

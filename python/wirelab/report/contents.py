@@ -73,7 +73,9 @@ def before(source: Source) -> list[Section]:
         f"{_of_all_calls(source)}"
     )
     drawn = load_panels.panels(source, [one for one in load_panels.SHOWN if one is not main])
-    picture = Section("Rate and response time by load", (intro,), sections=drawn, legend=True)
+    some = load_panels.tell_left_out(len(load_panels.groups(source)))
+    paragraphs = (intro, some) if some else (intro,)
+    picture = Section("Rate and response time by load", paragraphs, sections=drawn, legend=True)
     missing, again = source.incomplete, source.repetition
     return [
         *([Section("Completeness", missing)] if missing else []),
@@ -148,9 +150,9 @@ def _cells(source: Source) -> Section:
 
 
 def _costs(source: Source) -> Section:
-    return Section(
-        "CPU per call", sections=load_panels.panels(source, load_panels.COST), legend=True
-    )
+    drawn = load_panels.panels(source, load_panels.COST)
+    some = load_panels.tell_left_out(len(load_panels.groups(source))) if drawn else ""
+    return Section("CPU per call", (some,) if some else (), sections=drawn, legend=True)
 
 
 def _comparisons(source: Source) -> Section:
@@ -180,6 +182,8 @@ def _distributions(source: Source) -> Section:
     if figures:
         about = "Each curve is one trial, which shows the spread between trials."
         intro.append(f"{about}{_of_all_calls(source)}")
+        if some := load_panels.tell_left_out(len(load_panels.settings(source))):
+            intro.append(some)
     if lost:
         more = f", and {len(lost) - 1:,} more" if lost[1:] else ""
         intro.append(f"Not shown, because it cannot be read: {lost[0]}{more}.")

@@ -61,6 +61,7 @@ class Observer:
 
     def tick(self) -> None:
         """Takes the samples that are due. To be called often."""
+        self._service.tick()
         cpu = self._service.cpu_seconds()
         now = time.monotonic_ns()
         if cpu is not None:

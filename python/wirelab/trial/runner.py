@@ -100,7 +100,8 @@ class TrialRunner:
                 TrialContext(self._setup, link, store, service, proxy, endpoint, capture, host)
             )
             reading.window = window_ns(measured.called.probe)
-        return replace(measured, link=reading.record)
+        ended = service.complete_after_end(measured.service)
+        return replace(measured, link=reading.record, service=ended)
 
     def _start_proxy(
         self, link: AnyLink, service: StartedService

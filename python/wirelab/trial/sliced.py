@@ -142,7 +142,14 @@ class SlicedTrial:
                     seat.observer.series.write(seat.setup.folder / series.NAME)
             windows = [(trial.result.window_start_ns or 0) for trial in measured]
             reading.window = (min(windows), time.monotonic_ns())
-        return [replace(trial, link=reading.record) for trial in measured]
+        return [
+            replace(
+                trial,
+                link=reading.record,
+                service=seat.service.complete_after_end(trial.service),
+            )
+            for trial, seat in zip(measured, seats, strict=True)
+        ]
 
     def _enter_service(
         self, stages: contextlib.ExitStack, link: AnyLink, setup: TrialSetup

@@ -78,9 +78,8 @@ def _ended(case: Case) -> Check | None:
     if ran.ended.code != 0:
         return Check("end", "marked", f"it ended with {describe_exit(ran.ended.code)}")
     if ran.left:
-        return Check(
-            "end", "marked", f"it left {counted(ran.left, 'process')} behind, which wirelab ended"
-        )
+        left = f"it left {counted(len(ran.left), 'process')} behind, which wirelab ended"
+        return Check("end", "marked", f"{left}: {', '.join(ran.left)}")
     return Check("end", "ok", "exit code 0")
 
 

@@ -4,13 +4,12 @@ processes that it started."""
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -20,6 +19,7 @@ import psutil
 from wirelab.errors import UsageError
 from wirelab.process import metrics
 from wirelab.process.children import POLL_S, Child, Ended, ProcessOptions
+from wirelab.process.containment import Containment, contain
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
 
@@ -30,7 +30,6 @@ GRACE_S = 5.0
 """Time from SIGINT, on which load tools print their results, to SIGKILL."""
 WATCH_S = 0.2
 """Interval between two samples of its processes and threads."""
-PR_SET_CHILD_SUBREAPER = 36
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 How = Literal["ended", "interrupted", "timeout", "stopped"]
@@ -59,8 +58,8 @@ class Ran:
     """CPU seconds of all its processes, at times of CLOCK_MONOTONIC."""
     threads: list[Threads] = field(default_factory=list)
     processes_max: int = 1
-    left: int = 0
-    """Number of its processes that still existed at its end, and were killed."""
+    left: tuple[str, ...] = ()
+    """Its processes that still existed at its end, and were killed, described."""
 
     def busiest_thread(self, start_ns: int, end_ns: int) -> float | None:
         """The share of the time that the busiest thread ran; None if there are no two samples
@@ -103,23 +102,26 @@ def run(
     ``environment`` adds variables to wirelab's own. Raises
     :class:`UsageError` if the command cannot be started. None of its processes remains, whatever is
     raised."""
-    with _adopting() as adopted:
-        child = _started(command, namespace, folder, environment or {})
+    with contain() as containment:
+        options = ProcessOptions(
+            log=folder / "tool.log",
+            namespace=namespace,
+            environment=environment or {},
+            holder=containment.folder,
+        )
+        child = _started(command, options)
         try:
             with _Pipes(child, folder, out, err) as pipes:
-                return _Run(child, pipes, adopted).to_end(seconds_max, interruption, on_tick)
+                return _Run(child, pipes, containment).to_end(seconds_max, interruption, on_tick)
         finally:
             child.kill()
-            adopted()
 
 
-def _started(
-    command: Sequence[str], namespace: str | None, folder: Path, environment: Mapping[str, str]
-) -> Child:
+def _started(command: Sequence[str], options: ProcessOptions) -> Child:
     try:
         return Child(
             command,
-            ProcessOptions(log=folder / "tool.log", namespace=namespace, environment=environment),
+            options,
             stdin=_own_input(),
             stderr=subprocess.PIPE,
         )
@@ -201,10 +203,10 @@ class _Pipes:
 class _Run:
     """One command from start to end."""
 
-    def __init__(self, child: Child, pipes: _Pipes, adopted: Callable[[], int]) -> None:
+    def __init__(self, child: Child, pipes: _Pipes, containment: Containment) -> None:
         self._child = child
         self._pipes = pipes
-        self._adopted = adopted
+        self._containment = containment
         self._began = time.monotonic()
         self._looked = 0.0
         self._cpu = [Sample(time.monotonic_ns(), 0.0)]
@@ -236,7 +238,7 @@ class _Run:
         # Remaining processes end before the output is read, because a child that is ended closes
         # its pipes. Each is counted as it is ended: after a signal to all of them, dead ones would
         # be counted.
-        left = self._adopted()
+        left = tuple(self._containment.end())
         self._signal(signal.SIGKILL)
         self._drain()
         self._child.kill()
@@ -328,36 +330,3 @@ def _thread_seconds(pid: int) -> dict[int, float]:
                 fields = text.rpartition(")")[2].split()
                 found[int(task.name)] = (int(fields[11]) + int(fields[12])) / TICKS_PER_S
     return found
-
-
-@contextlib.contextmanager
-def _adopting() -> Iterator[Callable[[], int]]:
-    """Within the block, orphaned descendants become children of wirelab (prctl(2)). The yielded
-    function ends them and returns their number."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
-    known = {child.pid for child in psutil.Process().children()}
-
-    def end() -> int:
-        ended = 0
-        while adopted := [c for c in psutil.Process().children() if c.pid not in known]:
-            for process in adopted:
-                ended += _end(process)
-        return ended
-
-    try:
-        yield end
-    finally:
-        libc.prctl(PR_SET_CHILD_SUBREAPER, 0)
-
-
-def _end(process: psutil.Process) -> int:
-    """Ends and reaps one process; returns 1 if it was still running."""
-    try:
-        ran = process.status() != psutil.STATUS_ZOMBIE
-        if ran:
-            process.kill()
-        os.waitpid(process.pid, 0)
-    except (psutil.Error, ChildProcessError, ProcessLookupError):
-        return 0
-    return int(ran)

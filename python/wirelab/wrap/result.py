@@ -199,7 +199,7 @@ def _tool(measured: Measured) -> WrappedTool:
         cpu_cores=judgement.tool_cores(measured),
         threads_max=ran.threads_max(),
         processes_max=ran.processes_max,
-        processes_left=ran.left,
+        processes_left=len(ran.left),
         switches_involuntary=ran.ended.switches_involuntary,
         output_cut=ran.cut,
     )

@@ -234,7 +234,8 @@ def accept(name: str, given: Mapping[str, Any], limits: Limits) -> Parameters:
     try:
         parameters = spec(name).parameters.model_validate(dict(given))
     except ValidationError as error:
-        raise UsageError("\n".join(map(_problem, error.errors()[:5]))) from None
+        problems = [_problem(name, one) for one in error.errors()[:5]]
+        raise UsageError("\n".join(problems)) from None
     for parameter, limit in parameters.LIMITED.items():
         value, most = parameters.value(parameter), getattr(limits, limit)
         if value is not None and value > most:
@@ -251,8 +252,15 @@ def accept(name: str, given: Mapping[str, Any], limits: Limits) -> Parameters:
     return parameters
 
 
-def _problem(error: Any) -> str:
+def _problem(tool: str, error: Any) -> str:
+    """What is wrong with a parameter, and what would be right."""
     place = ".".join(str(part)[:100] for part in error["loc"]) or "the arguments"
+    if error["type"] == "extra_forbidden":
+        known = TOOLS[tool].parameters.model_fields
+        return f"{place}: {tool} has no such parameter. {did_you_mean(place, known)}"
+    if error["type"] == "missing":
+        about = TOOLS[tool].parameters.model_fields[place].description
+        return f"{place}: this parameter is required: {about}"
     return f"{place}: {error['msg']}"
 
 

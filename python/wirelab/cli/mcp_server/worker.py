@@ -13,11 +13,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from wirelab.cli.mcp_server.bounds import Made, bounded
 from wirelab.cli.mcp_server.limits import Limits
+from wirelab.cli.mcp_server.own_names import translate
 from wirelab.cli.mcp_server.tools import (
     CompareParameters,
     DissectParameters,
@@ -250,13 +252,15 @@ def main() -> int:
     order = json.loads(sys.stdin.readline())
     limits = Limits.from_json(order["limits"])
     os.chdir(limits.root)
+    tool = order["tool"]
     try:
-        asked = accept(order["tool"], order["parameters"], limits)
+        asked = accept(tool, order["parameters"], limits)
         made = TOOLS[type(asked)](asked, limits, channel)
+        made = replace(made, text=translate(tool, made.text))
         with Interruption():  # the result is written whole, or not at all
-            channel.write(result=bounded(order["tool"], made, limits))
+            channel.write(result=bounded(tool, made, limits))
     except WirelabError as error:
-        channel.write(error=str(error))
+        channel.write(error=translate(tool, str(error)))
         return error.exit_code
     except OSError as error:
         where = error.filename or "a file"

@@ -177,6 +177,9 @@ function fit(element, room) {
   }
 }
 
+// Charts at a time: thousands make a browser slow.
+const PANELS_MAX = 24;
+
 const SHAPES = {
   o: (x, y) => ["circle", {cx: x, cy: y, r: 4.2}],
   s: (x, y) => ["rect", {x: x - 4, y: y - 4, width: 8, height: 8}],
@@ -283,10 +286,12 @@ function explorer(place, data) {
   function byLoad() {
     const at = data.figures.indexOf(figure()), {unit, title, better} = figure();
     exported = [["message", "load", "stack", title, "low", "high", "unit", "trials"]];
-    const chosen = group() === null ? data.groups.map((_, at) => at) : [group()];
+    const every = data.groups.map((_, at) => at);
+    const chosen = group() === null ? every.slice(0, PANELS_MAX) : [group()];
     note.textContent = `Points: estimates over the trials. Bars: 95 % intervals. `
       + `${better === "higher" ? "Higher" : "Lower"} is better.`
-      + (data.cells.some(cell => cell.bound) ? " Hollow points: the client was the limit, so they are lower bounds." : "");
+      + (data.cells.some(cell => cell.bound) ? " Hollow points: the client was the limit, so they are lower bounds." : "")
+      + (chosen.length < every.length && group() === null ? ` ${PANELS_MAX} of ${every.length} messages are shown; choose one above.` : "");
     for (const number of chosen) {
       const cells = data.cells.filter(cell => cell.group === number && cell.figures[at] && shown(cell));
       for (const cell of cells) exported.push([data.groups[number].title, String(cell.x),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
 import msgspec
 
@@ -23,6 +24,10 @@ from wirelab.statistics.figure import (
 )
 from wirelab.trial import labels as label
 
+PANELS_MAX = 12
+"""Static panels of one figure, for readers without script and for print: one takes about 50 ms of
+CPU time and 20 kB, and the browser draws any of them."""
+
 SHOWN = (RATE, RESPONSE_P50, RESPONSE_P99)
 """Figures of the main picture."""
 COST = (CLIENT_CPU, SERVICE_CPU)
@@ -31,33 +36,51 @@ COST = (CLIENT_CPU, SERVICE_CPU)
 
 def panels(source: Source, figures: Iterable[Figure]) -> list[Section]:
     """A part per figure, with one panel per message; open and closed loads apart, and calls
-    with and without a reply."""
+    with and without a reply. At most :data:`PANELS_MAX` of each figure."""
     parts = []
     for figure in figures:
-        drawn = [_panel(source, group, figure) for group in groups(source)]
-        pictures = [picture for picture in drawn if picture is not None]
+        drawn = (_panel(source, group, figure) for group in groups(source))
+        pictures = list(islice((one for one in drawn if one is not None), PANELS_MAX))
         if pictures:
             title = figure.title[0].upper() + figure.title[1:]
             parts.append(Section(title, figures=pictures))
     return parts
 
 
+def tell_left_out(count: int) -> str:
+    """That only some of ``count`` panels are drawn; empty if all are."""
+    if count <= PANELS_MAX:
+        return ""
+    return (
+        f"{PANELS_MAX} of {count:,} pictures are here. The interactive charts at the top draw all "
+        "of them, and Every cell has their figures."
+    )
+
+
 def distributions(source: Source) -> tuple[list[Picture], list[str]]:
-    """One panel per setting, and what of the histograms is not there or cannot be read."""
-    found: dict[str, list[Cell]] = {}
-    for cell in source.cells:
-        found.setdefault(source.names.setting(cell.point), []).append(cell)
+    """One panel per setting, at most :data:`PANELS_MAX`, and what of the histograms is not there
+    or cannot be read."""
     pictures, lost = [], []
-    for setting, group in found.items():
+    for setting, group in settings(source).items():
         curves = []
         for cell in group:
             drawn, missed = _curves(source, cell)
             curves.append(drawn)
             lost += missed
+        if len(pictures) == PANELS_MAX:
+            continue
         picture = distribution_picture(curves, setting)
         if picture is not None:
             pictures.append(picture)
     return pictures, lost
+
+
+def settings(source: Source) -> dict[str, list[Cell]]:
+    """Cells that differ by stack alone, by the name of what they share."""
+    found: dict[str, list[Cell]] = {}
+    for cell in source.cells:
+        found.setdefault(source.names.setting(cell.point), []).append(cell)
+    return found
 
 
 def panel_title(source: Source, group: list[Cell]) -> str:

@@ -65,6 +65,7 @@ def _legend(source: Source) -> Picture:
     notes = [
         "points: estimates; bars: 95 % intervals over trials",
         "hollow points: lower bounds (client-bound)",
+        *_left_out(source),
         *(f"in every trial: {sanitize(what)}" for what in source.names.everywhere),
         f"{sanitize(source.manifest.cpu)}, {source.manifest.cores_text}",
     ]
@@ -77,6 +78,11 @@ def _legend(source: Source) -> Picture:
         for place, line in enumerate(notes, len(entries) + 1):
             _text(axes, line, _LINE * (place + 0.5), "#5a5a5a")
         return Picture(to_svg(figure, f"legend {_title(source)}"), "legend")
+
+
+def _left_out(source: Source) -> list[str]:
+    count, most = len(load_panels.groups(source)), load_panels.PANELS_MAX
+    return [f"{most} of {count:,} panels"] if count > most else []
 
 
 def _blank(axes: Axes, width: float, height: float) -> None:

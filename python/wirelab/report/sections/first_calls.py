@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from wirelab.format.numbers import over_limits
 from wirelab.report.charts.first_calls import FirstCallsLine, call_points, first_calls_picture
+from wirelab.report.charts.load_panels import PANELS_MAX
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
@@ -33,14 +35,13 @@ def section(source: Source) -> Section:
         _table(source, message, cells)
         for message, cells in _grouped(kept, lambda cell: label.message(cell.point)).items()
     ]
-    pictures = [
-        picture
-        for title, cells in _grouped(kept, lambda cell: _title(source, cell)).items()
-        if (picture := _picture(source, title, cells))
-    ]
+    panels = _grouped(kept, lambda cell: _title(source, cell))
+    drawn = (_picture(source, title, cells) for title, cells in panels.items())
+    pictures = list(islice(filter(None, drawn), PANELS_MAX))
+    some = f"{PANELS_MAX} of {len(panels):,} pictures are here; the table has the figures of all."
     return Section(
         "The first calls of a process",
-        (_ABOUT, _TABLE) if tables else (),
+        (_ABOUT, *((some,) if len(panels) > PANELS_MAX else ()), _TABLE) if tables else (),
         tables,
         pictures,
         legend=bool(pictures),

@@ -15,7 +15,13 @@ from wirelab.process.children import ProcessOptions
 from wirelab.process.databases import MEMORY, Store
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive
-from wirelab.process.external import AnyExternal, ExternalProcess, ListenHost, RunningService
+from wirelab.process.external import (
+    AnyExternal,
+    ExternalProcess,
+    ListenHost,
+    RunningService,
+    tell_left,
+)
 from wirelab.process.services import Service
 from wirelab.records.group import GroupResult
 from wirelab.records.service import IdentityRecord, ServiceRecord
@@ -43,6 +49,10 @@ class StartedService:
         """Its record, from what was observed of it."""
         announced = findings.announced(self.announced)
         return replace(announced, sha256=self.sha256, identity=self.identity)
+
+    def complete_after_end(self, record: ServiceRecord) -> ServiceRecord:
+        """Its record, with what is known only once it has ended."""
+        return replace(record, left=self.process.left or None)
 
 
 class ServiceStages(Protocol):
@@ -174,16 +184,21 @@ class DeclaredService:
             with RunningService(revealed, client) as running:
                 yield running
             return
-        with (
-            cgroups.group(setup.axes.server.cpu_percent, "server") as group,
-            ExternalProcess(
-                revealed,
-                ListenHost(self.link.server.address, client),
-                _process_options(setup, self.link, group),
-                interruption=setup.interruption,
-            ) as started,
-        ):
-            yield started
+        started: ExternalProcess | None = None
+        try:
+            with (
+                cgroups.group(setup.axes.server.cpu_percent, "server") as group,
+                ExternalProcess(
+                    revealed,
+                    ListenHost(self.link.server.address, client),
+                    _process_options(setup, self.link, group),
+                    interruption=setup.interruption,
+                ) as started,
+            ):
+                yield started
+        except TrialFailed as failure:
+            left = tell_left(started.left) if started else ""
+            raise TrialFailed(f"{failure.reason}{left}") from failure
 
     def prepare_service(self, endpoint: Endpoint) -> None:
         """Does nothing: ``prepare`` names calls of wirelab's contracts."""
