@@ -139,7 +139,9 @@ def _run(entry: Entry, running: bool) -> Summary:
         started(manifest, entry),
         finished.count(run.trials, run.planned),
         len(run.failed),
-        contents.shortened(sentences(run.trials, manifest.threshold_in_use)[0]),
+        contents.shortened(
+            sentences(run.trials, manifest.threshold_in_use, manifest.comparison)[0]
+        ),
     )
 
 

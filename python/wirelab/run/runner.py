@@ -132,6 +132,13 @@ def run(
         done = _done(directory.journal, retry_failed, repeat_spoilt=not share)
         planned = _callable(lab, planned, done, progress)
         try_out(lab, (trial for trial in planned.trials if trial.id not in done))
+        todo = [trial for trial in planned.trials if trial.id not in done]
+        progress.begin(
+            [planning.seconds(experiment, trial) for trial in todo],
+            len(planned.trials) - len(todo),
+            at_most=experiment.window.calls is not None,
+            ends_early=enough is not None,
+        )
         _prepare(lab, planned, directory, done, progress)
         enough = enough or (lambda _: False)
         _measure_all(lab, planned, directory, done, progress, enough, whole or out)
@@ -346,10 +353,6 @@ def _measure_all(
     named: Path,
 ) -> None:
     todo = [trial for trial in planned.trials if trial.id not in done]
-    lengths = [planning.seconds(lab.experiment, trial) for trial in todo]
-    progress.begin(
-        lengths, len(planned.trials) - len(todo), at_most=lab.experiment.window.calls is not None
-    )
     try:
         for trial in todo:
             if enough(directory.journal.trials):
