@@ -219,7 +219,7 @@ def test_client_bound_is_never_ranked() -> None:
     touched = [one for one in shown if "calls per second" in one or "response time" in one]
     assert not any("more calls" in one or "shorter" in one for one in touched)
     assert shown[0].endswith("than grpc@rust at Hello 14 B with 32 users.")
-    assert "json used 27 % less service CPU per call" in shown[0]
+    assert "json used 27 % less client CPU per call" in shown[0]
     rows = to_json(every, 0.05)["comparisons"]
     barred = [row for row in rows if row["figure"] == "rate" or "response" in row["figure"]]
     assert {(row["ranked"], row["verdict"]) for row in barred} == {(False, "undecided")}

@@ -92,8 +92,18 @@ def effect(ratio: Interval, words: Wording, named: str = "") -> str:
     With ``named`` it is: ``93 % more calls per second (81 % to 106 %)``."""
     size, limits = _share(ratio, words) if _is_small(ratio) else _factor(ratio, words)
     if named:
-        size = f"{named} {size}" if size.startswith(words.down) else f"{size} {named}"
+        size = _named(size, words, named)
     return f"{size} ({limits})" if limits else size
+
+
+def _named(size: str, words: Wording, named: str) -> str:
+    """``3.4 times as much service CPU per call``, ``fewer bytes per call by a factor of 3``,
+    ``median response time shorter by a factor of 3``."""
+    if not size.startswith(words.down):
+        return f"{size} {named}"
+    if words is DURATION:
+        return f"{named} {size}"
+    return f"{words.down} {named}{size.removeprefix(words.down)}"
 
 
 def than(ratio: Interval) -> str:
@@ -109,14 +119,19 @@ def _factor(ratio: Interval, words: Wording) -> tuple[str, str]:
     """The size in words, and its limits."""
     upwards = ratio.estimate >= 1.0
     size = ratio.estimate if upwards else 1.0 / ratio.estimate
+    low, high = _turned(ratio, upwards=upwards)
+    known = ratio.bounds is not None and low >= 1.0
+    significant = _significant(size, low, high) if known else None
     shown = digits(size, FACTOR_DIGITS)
+    if significant and not low <= float(shown.replace(",", "")) <= high:
+        shown = digits(size, significant)
     named = f"{shown} {words.times}" if upwards else f"{words.down} by a factor of {shown}"
     if ratio.bounds is None:
         return named, ""
-    low, high = _turned(ratio, upwards=upwards)
     if low < 1.0:
         return named, _sides(ratio, words, FACTOR_FROM)
-    return named, _apart(size, low, high)
+    limits = [digits(value, significant) for value in (low, high)] if significant else []
+    return named, " to ".join(limits)
 
 
 def _turned(ratio: Interval, *, upwards: bool) -> tuple[float, float]:
@@ -127,12 +142,12 @@ def _turned(ratio: Interval, *, upwards: bool) -> tuple[float, float]:
     return 1.0 / high, 1.0 / low if low > 0.0 else float("inf")
 
 
-def _apart(size: float, low: float, high: float) -> str:
+def _significant(size: float, low: float, high: float) -> int | None:
+    """Digits in which a factor and its limits differ; None where no sensible number shows them."""
     for significant in range(FACTOR_DIGITS, FACTOR_DIGITS + PLACES_MAX):
-        shown = [digits(value, significant) for value in (low, size, high)]
-        if len(set(shown)) > 1:
-            return f"{shown[0]} to {shown[2]}"
-    return ""
+        if len({digits(value, significant) for value in (low, size, high)}) > 1:
+            return significant
+    return None
 
 
 def _share(ratio: Interval, words: Wording) -> tuple[str, str]:

@@ -202,12 +202,10 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     is_open = bool(trials) and not any(trial.point.load.is_closed for trial in trials)
     interval = "p50" if is_open else "calls/s"
     bound = "" if is_open else " (≥: client-bound)"
-    notes.append(f"{interval} with its 95 % interval{bound}; p50, p99: response time; client,")
+    notes.append(f"{interval} with its 95 % interval{bound}; p50, p99: response time;")
+    notes.append("client, service: CPU per call; B/call: bytes sent and received;")
     failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
-    notes.append(
-        "service: CPU per call; B/call: bytes sent and received; marks: trials with a marked check"
-        f"{failed}."
-    )
+    notes.append(f"marks: trials with a marked check{failed}.")
     if any(cell.is_often_repeated for cell in cells(trials)):
         notes.append(
             f"!: more than {REPEATED_SHARE_MAX:.0%} of its trials met other work of the machine "
