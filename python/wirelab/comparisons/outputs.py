@@ -6,6 +6,7 @@ import json
 import xml.etree.ElementTree as xml
 from math import exp, log, sqrt
 
+from wirelab.comparisons import shared_wait
 from wirelab.comparisons.gate import Gate, further_pairs
 from wirelab.explain.effect import capitalized, noun
 from wirelab.format.counting import counted, of_all
@@ -35,8 +36,10 @@ def sentences(made: Gate, names: tuple[str, str]) -> list[str]:
         for verdict in ("equivalent", "undecided")
     )
     within = f"Equivalent within {100.0 * made.threshold:g} %"
+    wait = shared_wait.sentence(made.pairs.trials, names)
     return [
         sentence(made, names),
+        *([wait] if wait else []),
         *found[1:],
         *([f"{within}: {', '.join(level)}."] if level else []),
         *([f"Undecided in other figures: {', '.join(open_)}."] if open_ else []),

@@ -206,6 +206,8 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     notes.append("client, service: CPU per call; B/call: bytes sent and received;")
     failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
     notes.append(f"marks: trials with a marked check{failed}.")
+    if any(_is_other_size(trial) for trial in trials):
+        notes.append("Sizes of messages are those in Protobuf; B/call is what a stack needs.")
     if any(cell.is_often_repeated for cell in cells(trials)):
         notes.append(
             f"!: more than {REPEATED_SHARE_MAX:.0%} of its trials met other work of the machine "
@@ -214,6 +216,13 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     notes += [*_about_times(cells(trials)), *_syn_losses(trials), *_unchecked(trials, names)]
     folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*notes, *_marked(trials)))
     return [Line(line, "dim") for line in folded]
+
+
+def _is_other_size(trial: Trial) -> bool:
+    """Whether a message has another size in the stack's codec than its label names."""
+    point = trial.point
+    sized = point.contract == "transfer" and point.operation not in ("Hello", "HelloBytes")
+    return sized and bool(point.bytes) and point.axes.codec not in ("protobuf", "none")
 
 
 def _unchecked(trials: Sequence[Trial], names: Names) -> list[str]:
