@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -262,7 +262,13 @@ class Notes(Silent):
         self.at_most: list[tuple[int, bool]] = []
 
     def begin(
-        self, planned: Sequence[float], finished: int, at_most: bool, *, ends_early: bool = False
+        self,
+        planned: Sequence[float],
+        finished: int,
+        at_most: bool,
+        *,
+        ends_early: bool = False,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         """Keeps the number of trials, and whether it is a bound."""
         self.at_most.append((len(planned), ends_early))

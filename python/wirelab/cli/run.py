@@ -208,7 +208,7 @@ def with_repeats(source: str, repeats: int) -> str:
     import re
 
     line = f"repeats: {repeats}"
-    text, count = re.subn(r"(?m)^repeats:[^\n#]*", line, source, count=1)
+    text, count = re.subn(r"(?m)^repeats:[ \t]*[^\s#]*", line, source, count=1)
     return text if count else f"{source.rstrip()}\n{line}\n"
 
 

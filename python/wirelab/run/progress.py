@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from statistics import fmean
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from wirelab.format.console import Console, Line, Ticker, folded, shortened
@@ -30,12 +31,19 @@ class Progress(Protocol):
     """Observes the progress of a run."""
 
     def begin(
-        self, planned: Sequence[float], finished: int, at_most: bool, *, ends_early: bool = False
+        self,
+        planned: Sequence[float],
+        finished: int,
+        at_most: bool,
+        *,
+        ends_early: bool = False,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         """Called before anything is built, with the planned lengths in seconds of the remaining
         trials, in their order, the number of finished trials, and whether the lengths are upper
         bounds. They are for a window of calls, which ends when the calls are made. ``ends_early``:
-        their number is a bound too."""
+        their number is a bound too. ``names`` are the short names of stacks, as reports have
+        them."""
 
     def note(self, text: str) -> None:
         """Reports a message."""
@@ -61,7 +69,7 @@ class Progress(Protocol):
         """Called at the end of the run."""
 
 
-PLAN_TRIALS = 3
+PLAN_TRIALS = 4
 """Trials that the planned lengths weigh in an estimate."""
 
 
@@ -97,7 +105,13 @@ class Silent:
     """Prints nothing; for scripts and for measurements inside other commands."""
 
     def begin(
-        self, planned: Sequence[float], finished: int, at_most: bool, *, ends_early: bool = False
+        self,
+        planned: Sequence[float],
+        finished: int,
+        at_most: bool,
+        *,
+        ends_early: bool = False,
+        names: Mapping[str, str] | None = None,
     ) -> None: ...
 
     def note(self, text: str) -> None: ...
@@ -128,13 +142,20 @@ class OnConsole:
         self._began = time.monotonic()
         self.reported: set[str] = set()
         """Ids of trials whose failure was printed."""
+        self._names: Mapping[str, str] = {}
         self._named: set[tuple[str, str]] = set()
         """Stacks and their problems that were printed."""
 
     def begin(
-        self, planned: Sequence[float], finished: int, at_most: bool, *, ends_early: bool = False
+        self,
+        planned: Sequence[float],
+        finished: int,
+        at_most: bool,
+        *,
+        ends_early: bool = False,
+        names: Mapping[str, str] | None = None,
     ) -> None:
-        self._left = TimeLeft(planned)
+        self._left, self._names = TimeLeft(planned), names or {}
         self._total, self._done = len(planned) + finished, finished
         if finished:
             total = counted(self._total, "trial")
@@ -176,7 +197,8 @@ class OnConsole:
             self._print(trial)
         elif (found := problems(trial)) and (trial.point.stack, found[0]) not in self._named:
             self._named.add((trial.point.stack, found[0]))
-            self.note(f"{sanitize(trial.point.stack)}, repeat {trial.repeat}: {', '.join(found)}")
+            stack = self._names.get(trial.point.stack, trial.point.stack)
+            self.note(f"{sanitize(stack)}, repeat {trial.repeat}: {', '.join(found)}")
 
     def _print(self, trial: Trial) -> None:
         figures = [f"{trial.result.rate_per_s:,.0f}/s", *problems(trial)]
@@ -197,7 +219,7 @@ class OnConsole:
     def _words(self, taken: int) -> str:
         """The trial under way, in a line of which ``taken`` columns are used."""
         room = self._console.width - taken
-        return "" if self._planned is None else words(self._planned, room)
+        return "" if self._planned is None else words(self._planned, room, self._names)
 
 
 def problems(trial: Trial) -> list[str]:
@@ -216,12 +238,15 @@ def problems(trial: Trial) -> list[str]:
     return found
 
 
-def words(planned: PlannedTrial, width: int) -> str:
+def words(
+    planned: PlannedTrial, width: int, names: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """``grpc@rust Hello 150 kB, closed 32, repeat 2``; includes the link if it is not loopback. In
-    fewer columns the stack is shortened, then details are left out from the end."""
+    fewer columns the stack is shortened, then details are left out from the end. Stacks have their
+    short ``names``, where there are any."""
     point = planned.cell.point
     load = point.load
-    stacks = " | ".join(cell.point.stack for cell in planned.cells)
+    stacks = " | ".join(names.get(c.point.stack, c.point.stack) for c in planned.cells)
     details = [
         f" {operations.words(point.operation, format_bytes(point.bytes))}",
         "" if point.link == LOOPBACK else f" on {point.link}",

@@ -42,6 +42,7 @@ from wirelab.run.progress import Progress, Silent
 from wirelab.stack import manifests
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.link_names import LOOPBACK
+from wirelab.trial.labels import Names
 from wirelab.trial.runner import try_out
 from wirelab.trial.setup import Lab
 from wirelab.trial.sliced import measure_trial
@@ -138,6 +139,7 @@ def run(
             len(planned.trials) - len(todo),
             at_most=experiment.window.calls is not None,
             ends_early=enough is not None,
+            names=Names.of(cell.point for trial in planned.trials for cell in trial.cells).stacks,
         )
         _prepare(lab, planned, directory, done, progress)
         enough = enough or (lambda _: False)

@@ -85,7 +85,13 @@ class RunProgress(Silent):
         self._done = self._total = 0
 
     def begin(
-        self, planned: Any, finished: int, at_most: bool, *, ends_early: bool = False
+        self,
+        planned: Any,
+        finished: int,
+        at_most: bool,
+        *,
+        ends_early: bool = False,
+        names: Any = None,
     ) -> None:
         """The number of trials is the maximum."""
         self._done, self._total = finished, len(planned) + finished
