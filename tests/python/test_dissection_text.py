@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
 
 import msgspec
@@ -215,6 +218,12 @@ def test_a_page_has_account_connections_and_windows_and_opens_offline(tmp_path: 
         assert words in page
     assert "http://" not in page.replace("http://www.w3.org/", "")
     assert page.count("<script") == 1, "the page's own"
+    words = packet_waits.sentence(document.waits, packet_waits.seen(document))
+    assert page.count(escape(words)) == 1, "the sentence is said once"
+    at_ns = document.capture.first_at_ns
+    assert at_ns is not None
+    day = f"{datetime.fromtimestamp(at_ns / 1e9, UTC):%Y-%m-%d %H:%M} UTC"
+    assert re.search(rf"<h1>[^<]*\.pcap(ng)?(<wbr>)?, {day}</h1>", page)
     file = tmp_path / "page.html"
     dissection_page.write(document, file)
     assert file.read_text() == page

@@ -59,9 +59,16 @@ def test_the_seed_alone_decides_the_order_and_not_the_ids() -> None:
     assert {trial.id for trial in first} == {trial.id for trial in other}
 
 
-def test_arrivals_differ_from_trial_to_trial() -> None:
-    seeds = [trial.seed for trial in _schedule().trials]
-    assert len(set(seeds)) == len(seeds)
+def test_arrivals_differ_between_settings_and_repeats_and_not_between_services() -> None:
+    """What is compared has the same arrivals; nothing else has."""
+    settings: dict[tuple[str, int], set[int]] = {}
+    for trial in _schedule().trials:
+        point = trial.cell.point
+        shared = (point.operation, point.bytes, point.load, point.link, point.options)
+        settings.setdefault((str(shared), trial.repeat), set()).add(trial.seed)
+    assert all(len(seeds) == 1 for seeds in settings.values())
+    assert len(set.union(*settings.values())) == len(settings) > 1
+    assert len(settings) < len(_schedule().trials)
 
 
 def test_an_impossible_combination_is_refused_unless_it_may_be_left_out() -> None:

@@ -20,8 +20,8 @@ from wirelab.format.console import Console, shortened
 from wirelab.identity import Admission, Examination, Verdict, Verifier
 from wirelab.records.group import GroupResult
 from wirelab.records.service import IdentityRecord
-from wirelab.records.trial import Trial
-from wirelab.run.progress import OnConsole, words
+from wirelab.records.trial import Check, Trial
+from wirelab.run.progress import OnConsole, TimeLeft, words
 from wirelab.stack import manifests
 
 Piped = Callable[[], list[str]]
@@ -181,3 +181,90 @@ def test_a_verification_of_the_longest_stack_fits(
 )
 def test_the_middle_of_a_longer_text_is_left_out(width: int, shown: str) -> None:
     assert shortened("rest@rust", width) == shown
+
+
+def test_one_slow_trial_does_not_multiply_the_time_left() -> None:
+    """Ten trials of 20 s, of which the first takes five times as long: the time left less than
+    doubles, and falls from then on as trials end."""
+    left = TimeLeft([20.0] * 10)
+    assert left.seconds() == pytest.approx(200.0)
+    left.took(100.0)
+    shown = [left.seconds()]
+    assert 180.0 < shown[0] < 2 * 180.0
+    for _ in range(9):
+        left.took(20.0)
+        shown.append(left.seconds())
+    assert shown == sorted(shown, reverse=True)
+    assert shown[-1] == 0.0
+    # A machine that is slow throughout is soon known.
+    slow = TimeLeft([20.0] * 30)
+    for _ in range(12):
+        slow.took(60.0)
+    assert slow.seconds() == pytest.approx(18 * 60.0, rel=0.2)
+
+
+def test_a_trial_that_overruns_takes_nothing_from_the_others() -> None:
+    left = TimeLeft([10.0, 10.0, 10.0])
+    assert left.seconds(4.0) == pytest.approx(26.0)
+    assert left.seconds(10.0) == left.seconds(500.0) == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "checks", "words"),
+    [
+        ({"calls": 100, "ok": 100}, (), ""),
+        ({"calls": 100, "ok": 97, "errors": 3}, (), "3 calls failed"),
+        (
+            {"calls": 9, "ok": 0, "errors": 9, "rate_per_s": 0.0},
+            (),
+            "no good call (9 calls failed)",
+        ),
+        ({"calls": 0, "ok": 0, "rate_per_s": 0.0}, (), "no good call"),
+        ({"calls": 100, "ok": 100}, ("kept up",), "load not kept"),
+        ({"calls": 100, "ok": 100}, ("achieved rate",), "load not kept"),
+        ({"calls": 100, "ok": 100}, ("steal time",), ""),
+    ],
+)
+def test_a_line_names_what_is_wrong_while_the_run_can_be_stopped(
+    values: dict[str, Any], checks: tuple[str, ...], words: str, piped: Piped
+) -> None:
+    progress, planned = OnConsole(Console()), _planned("grpc@rust")
+    progress.begin([10.0, 10.0], 0, at_most=False)
+    progress.trial(planned)
+    result = GroupResult(**{"rate_per_s": 50.0, **values})
+    marks = tuple(Check(name, "marked", "why") for name in checks)
+    progress.finished(_finished(planned, seconds=10.0, result=result, checks=marks))
+    line = piped()[-1]
+    rate = "0/s" if values.get("rate_per_s") == 0.0 else "50/s"
+    assert line.endswith(f": {rate}, {words}, 10 s left" if words else f": {rate}, 10 s left")
+
+
+def test_a_comparison_announces_at_most_so_many_trials(piped: Piped) -> None:
+    OnConsole(Console()).begin([5.0] * 60, 0, at_most=False, ends_early=True)
+    assert piped() == ["at most 60 trials, at most about 5 min 0 s"]
+
+
+def test_a_build_shows_the_time_that_is_left_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(Console, "file", terminal)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    progress = OnConsole(Console())
+    progress.begin([30.0, 30.0], 0, at_most=False)
+    progress.building("building the service in go: 34 s, 36 s left; 212 packages")
+    shown = terminal.getvalue().rpartition("\n")[2]
+    assert "building the service in go: 34 s" in shown
+    assert shown.endswith("; then 1 min 0 s left")
+    assert len(shown) < 100
+
+
+def test_stacks_have_the_names_of_the_report(longest: PlannedTrial, piped: Piped) -> None:
+    progress = OnConsole(Console())
+    names = {longest.cell.point.stack: "soap@rust quickack=off"}
+    progress.begin([10.0], 0, at_most=False, names=names)
+    progress.trial(longest)
+    progress.finished(_finished(longest))
+    assert "] soap@rust quickack=off Submit 150 kB: " in piped()[-1]

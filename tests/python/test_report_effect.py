@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wirelab.explain.effect import AMOUNT, COST, DURATION, Wording, effect, than, wording
 from wirelab.format.numbers import digits, limits, over_limits, ranged, span
-from wirelab.report.findings.effect import AMOUNT, COST, DURATION, Wording, effect, than, wording
 from wirelab.statistics.figure import CLIENT_CPU, RATE, RESPONSE_P50
 from wirelab.statistics.interval import Interval
 

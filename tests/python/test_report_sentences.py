@@ -85,10 +85,11 @@ def test_a_known_difference_is_stated_with_its_size() -> None:
     first, *rest = sentences(trials(SMALL), 0.05)
     assert re.fullmatch(
         r"rest@rust json made \d+ % more calls per second \(\d+ % to \d+ %\) than grpc@rust at "
-        r"Hello 14 B with 32 users\.",
+        r"Hello 14 B with 32 users\. rest@rust json used \d+ % less service CPU per call "
+        r"\(\d+ % to \d+ %\) than grpc@rust at Hello 14 B with 32 users\.",
         first,
     )
-    size, low, high = _shares(first)
+    size, low, high = _shares(first)[:3]
     assert low <= 40.5
     assert high >= 39.5
     assert low <= size <= high
@@ -100,22 +101,32 @@ def test_a_known_difference_is_stated_with_its_size() -> None:
 def test_equal_stacks_are_equivalent() -> None:
     """Two stacks of one cost: no one is ahead of the other."""
     world = replace(SMALL, call_us={REST: 70.0, GRPC: 70.0})
-    found = sentences(trials(world), 0.05)
+    first, *found = sentences(trials(world), 0.05)
+    assert re.fullmatch(
+        r"Calls per second: equivalent within 5 % "
+        r"\(grpc@rust over rest@rust json 0\.9\d+ to 1\.0\d+\)\.",
+        first,
+    )
     assert re.match(
         r"Equivalent within 5 %: calls per second of grpc@rust and "
         r"rest@rust json at Hello 14 B with 32 users, the first [\d.]+ % (more|fewer) "
-        r"\([\d.]+ % fewer to [\d.]+ % more\); median response time\.$",
+        r"\([\d.]+ % fewer to [\d.]+ % more\); median response time; "
+        r"service CPU per call; client CPU per call\.$",
         found[0],
     )
-    decided = [one for one in found if not one.startswith(("Undecided", "Brackets show"))]
+    decided = [one for one in (first, *found) if not one.startswith(("Undecided", "Brackets show"))]
     assert not any(" than " in sentence for sentence in decided)
 
 
 def test_an_interval_from_half_to_double_is_undecided_and_says_what_may_decide() -> None:
     """Noise that hides everything is no equality."""
     found = sentences(trials(replace(SMALL, spread=0.5, seed=2)), 0.02)
-    assert found[0].startswith("Undecided: calls per second of grpc@rust and rest@rust json at")
-    assert re.search(r"about \d+ more repeats may decide|\d+ more repeats would hardly", found[0])
+    ratio = r"grpc@rust over rest@rust json 0\.\d+ to [1-9]\.\d+"
+    assert re.fullmatch(rf"Calls per second: undecided \({ratio}\)\.", found[0])
+    assert found[1].startswith("Undecided: calls per second of grpc@rust and rest@rust json at")
+    decides = r"`--repeats (\d+)` \((\d+) more, about \d+ s\) may decide all of them\.$"
+    repeats, more = map(int, re.search(decides, found[1]).groups())  # type: ignore[union-attr]
+    assert repeats == SMALL.repeats + more
     assert not any("quivalent" in sentence or " than " in sentence for sentence in found)
 
 
@@ -183,15 +194,17 @@ def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
     found = sentences(every, 0.0)
     decided = [one for one in found if not one.startswith(("Undecided", "Brackets show"))]
     assert not any(" than " in sentence for sentence in decided)
-    assert found[0].startswith("Undecided: calls per second of grpc@rust and rest@rust json in all")
-    assert "Holm's method does not uphold 1 difference, about" in found[0]
+    assert found[0].startswith("Calls per second: undecided in all 20 settings (grpc@rust over ")
+    assert found[1].startswith("Undecided: calls per second of grpc@rust and rest@rust json in all")
+    assert "more (Holm's method does not uphold 1 difference)" in found[1]
     assert "Among all 20 comparisons Holm's method upholds 0 of " in found[-1]
 
 
 def test_below_the_threshold_is_equivalence() -> None:
     """A certain 40 % is none where 60 % was declared."""
     found = sentences(trials(SMALL), 0.60)
-    assert found[0].startswith("Equivalent within 60 %: calls per second")
+    assert found[0].startswith("Calls per second: equivalent within 60 % (grpc@rust over rest@rust")
+    assert found[1].startswith("Equivalent within 60 %: calls per second")
 
 
 def test_client_bound_is_never_ranked() -> None:
@@ -203,7 +216,10 @@ def test_client_bound_is_never_ranked() -> None:
     assert shown[0].startswith("No ranking at Hello 14 B with 32 users")
     assert "rest@rust json (at least" in shown[0]
     assert "in 1 of 4 trials" in shown[0]
-    assert not any(" than " in sentence for sentence in shown)
+    touched = [one for one in shown if "calls per second" in one or "response time" in one]
+    assert not any("more calls" in one or "shorter" in one for one in touched)
+    assert shown[0].endswith("than grpc@rust at Hello 14 B with 32 users.")
+    assert "json used 27 % less client CPU per call" in shown[0]
     rows = to_json(every, 0.05)["comparisons"]
     barred = [row for row in rows if row["figure"] == "rate" or "response" in row["figure"]]
     assert {(row["ranked"], row["verdict"]) for row in barred} == {(False, "undecided")}
@@ -215,10 +231,12 @@ def test_client_bound_is_never_ranked() -> None:
 def test_single_trials_are_undecided_for_want_of_an_interval() -> None:
     """One repeat: nothing is compared, and what gives an interval is named once."""
     found = sentences(trials(replace(SMALL, repeats=1)), 0.05)
-    assert found[0] == (
-        "Undecided: calls per second of grpc@rust and rest@rust json at Hello 14 B with 32 users: "
-        "1 and 1 trials give no interval, 2 more repeats would give one; median response time: no "
-        "interval; p99 response time: no interval."
+    assert found[0] == "Calls per second: undecided."
+    assert found[1] == (
+        "Undecided: calls per second of grpc@rust and rest@rust json at Hello 14 B with 32 users "
+        "(1 and 1 trials give no interval); median response time (no interval); p99 response time "
+        "(no interval); service CPU per call (no interval); client CPU per call (no interval). "
+        "`--repeats 3` (2 more, about 6 s) may decide all of them."
     )
 
 
@@ -285,8 +303,8 @@ def test_a_best_that_is_undecided_against_another_is_no_winner() -> None:
     found = sentences(trials(world), 0.02)
     undecided = next(sentence for sentence in found if sentence.startswith("Undecided"))
     assert undecided.startswith("Undecided: which stack made the most calls per second at Hello")
-    assert re.search(r"had the best estimate, undecided against rest@rust \w+ \(", undecided)
-    assert "more repeats" in undecided
+    assert re.search(r"had the best estimate, undecided against rest@rust \w+;", undecided)
+    assert re.search(r"`--repeats \d+` \(\d+ more, about \d+ s\) may decide", undecided)
     assert "the largest of 2 such differences" in found[0]
 
 

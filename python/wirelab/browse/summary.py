@@ -22,6 +22,7 @@ from wirelab.report.findings.sentences import sentences
 from wirelab.run import archive, finished, journal
 from wirelab.run.manifest import MANIFEST, Manifest
 from wirelab.study import manifest as study_manifest
+from wirelab.study.claims import NOT_MEASURED
 
 Status = Literal["under way", "finished", "interrupted", "damaged", "not shown"]
 UNREADABLE: tuple[Status, ...] = ("damaged", "not shown")
@@ -147,7 +148,9 @@ def _run(entry: Entry, running: bool) -> Summary:
         started(manifest, entry),
         finished.count(run.trials, run.planned),
         len(run.failed),
-        contents.shortened(sentences(run.trials, manifest.threshold_in_use)[0]),
+        contents.shortened(
+            sentences(run.trials, manifest.threshold_in_use, manifest.comparison)[0]
+        ),
     )
 
 
@@ -169,6 +172,7 @@ class _StudyName(msgspec.Struct):
 
 class _Finding(msgspec.Struct):
     outcome: str
+    measured: bool = True
 
 
 class _Findings(msgspec.Struct):
@@ -179,10 +183,11 @@ def _reproduction(entry: Entry, running: bool) -> Summary:
     name = contents.read_document(entry.folder / study_manifest.NAME, _StudyName).study
     path = entry.folder / "findings.json"
     judged = contents.read_document(path, _Findings).findings if path.exists() else []
+    found = [one.outcome if one.measured else NOT_MEASURED for one in judged]
     parts = [
         f"{count} {outcome}"
-        for outcome in OUTCOMES
-        if (count := sum(one.outcome == outcome for one in judged))
+        for outcome in (*OUTCOMES, NOT_MEASURED)
+        if (count := found.count(outcome))
     ]
     result = f"{counted(len(judged), 'finding')}: {', '.join(parts)}." if parts else ""
     return Summary(entry, ended(bool(judged)), display_name(name), changed(entry), result=result)

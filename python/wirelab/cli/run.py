@@ -158,12 +158,18 @@ def _run(
     file = installation.experiment(file)
     from wirelab.experiment import loading as experiment_file
 
-    experiment = experiment_file.load(file)
+    source = file.read_text(encoding="utf-8")
+    if options.repeats is not None:
+        source = with_repeats(source, options.repeats)
+    experiment = experiment_file.parse(source, str(file))
+    if options.plan:
+        from wirelab.cli.output import plan
+
+        return plan.show(experiment, as_json=as_json)
     test_findings = options.test_findings or experiment.test_findings
     if test_findings:
         _accept_test(experiment, file)
     folder = directory.folder(experiment.name)
-    source = file.read_text(encoding="utf-8")
     err.print(f"run directory: {folder}")
 
     from wirelab.cli.output.monitoring import serve_metrics
@@ -195,6 +201,15 @@ def _run(
     for target in export:
         results.export(finished, target)
     return EXIT_FAILED if EXIT_FAILED in (shown, tested) else shown or tested
+
+
+def with_repeats(source: str, repeats: int) -> str:
+    """The text of an experiment with this number of repeats."""
+    import re
+
+    line = f"repeats: {repeats}"
+    text, count = re.subn(r"(?m)^repeats:[ \t]*[^\s#]*", line, source, count=1)
+    return text if count else f"{source.rstrip()}\n{line}\n"
 
 
 def _accept_test(experiment: Experiment, file: Path) -> None:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
+from math import log, log1p
 from typing import Literal
 
+from wirelab.comparisons.findings import Finding, findings
+from wirelab.comparisons.guards import (
+    ERRORS,
+    Calls,
+    Guard,
+    confidence_of_figure,
+    confidence_of_guard,
+    errors_guard,
+    fails_more,
+    figure_guard,
+)
 from wirelab.records.trial import Trial
 from wirelab.run.manifest import Comparison
 from wirelab.statistics import sequential
 from wirelab.statistics.cell import point_key
-from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.statistics.sequential import Decision, judge
@@ -23,21 +34,6 @@ FAILED_MAX = 3
 
 
 @dataclass(frozen=True)
-class Calls:
-    """Calls of all measured trials of a service."""
-
-    made: int = 0
-    failed: int = 0
-
-    @property
-    def failed_share(self) -> Interval:
-        """Share of failed calls with its interval; without calls it is unknown."""
-        if not self.made:
-            return Interval(0.0, 0.0, 1.0, 0, "none", "no calls")
-        return binomial_interval(self.failed, self.made)
-
-
-@dataclass(frozen=True)
 class Pairs:
     """Figures of both services, pair by pair."""
 
@@ -47,12 +43,8 @@ class Pairs:
     """Reasons why other pairs have no figures."""
     calls: tuple[Calls, Calls]
     """Calls of a and of b."""
-
-    @property
-    def fails_more(self) -> bool:
-        """True if calls of b fail more often than those of a: the 95 % intervals do not overlap."""
-        a, b = (calls.failed_share.bounds or (0.0, 1.0) for calls in self.calls)
-        return b[0] > a[1]
+    trials: tuple[tuple[Trial, Trial], ...] = field(default=(), repr=False)
+    """Those of the pairs that have figures."""
 
 
 @dataclass(frozen=True)
@@ -63,20 +55,43 @@ class Gate:
     threshold: float
     pairs: Pairs
     verdict: Decision
+    guards: tuple[Guard, ...] = ()
+    confidence: float = 0.95
+    """Of the interval of the figure."""
+    findings: tuple[Finding, ...] = ()
+    """What is known of other figures."""
+    fails_more: bool = False
+    """True if calls of b fail more often than those of a."""
 
     @property
     def outcome(self) -> Outcome:
         """Verdict on replacing a with b. *failed*: pairs could not be measured, or none was. If
-        calls of b fail more often, b is worse, whatever the times of its other calls."""
+        calls of b fail more often or a guarded figure is worse, b is worse, whatever its other
+        figures. Where a guard is not known to hold, nothing better than *undecided*."""
         if len(self.pairs.failed) >= FAILED_MAX:
             return "failed"
-        if self.pairs.fails_more:
+        if self.fails_more or self.guards_of("worse"):
             return "worse"
         if not self.pairs.a:
             return "failed"
+        of_figure = self.outcome_of_figure
+        return "undecided" if self.unguarded and of_figure != "worse" else of_figure
+
+    @property
+    def outcome_of_figure(self) -> Outcome:
+        """That of the figure alone."""
         if self.verdict.outcome in ("equivalent", "undecided"):
             return "equivalent" if self.verdict.outcome == "equivalent" else "undecided"
         return "better" if self.verdict.outcome == self.figure.better else "worse"
+
+    @property
+    def unguarded(self) -> tuple[Guard, ...]:
+        """Guards that are not known to hold."""
+        return self.guards_of("lacking", "undecided")
+
+    def guards_of(self, *outcomes: str) -> tuple[Guard, ...]:
+        """Guards with one of these outcomes."""
+        return tuple(guard for guard in self.guards if guard.outcome in outcomes)
 
     @property
     def ratio(self) -> Interval:
@@ -96,12 +111,15 @@ class Gate:
                 "low": low,
                 "high": high,
             },
+            "confidence": self.confidence,
             "method": self.ratio.method,
             "pairs": len(self.pairs.a),
             "a": self.pairs.a,
             "b": self.pairs.b,
             "calls": {name: asdict(one) for name, one in zip("ab", self.pairs.calls, strict=True)},
             "failed": self.pairs.failed,
+            "guards": [guard.to_json() for guard in self.guards],
+            "findings": [finding.to_json() for finding in self.findings],
         }
 
 
@@ -116,7 +134,7 @@ def pairs(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure) -> Pa
         if trial.status == "measured":
             made = calls[key].made + trial.result.calls
             calls[key] = Calls(made, calls[key].failed + trial.result.errors)
-    a, b, failed = [], [], []
+    a, b, failed, measured = [], [], [], []
     for repeat, both in sorted(found.items()):
         if len(both) < len(cells):
             continue
@@ -126,29 +144,64 @@ def pairs(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure) -> Pa
         if values is not None and values[0] and values[1]:
             a.append(values[0])
             b.append(values[1])
+            measured.append((first, second))
         else:
             failed.append(reasons[0] if reasons else f"pair {repeat} has no {figure.title}")
-    return Pairs(tuple(a), tuple(b), tuple(failed), (calls[cells[0]], calls[cells[1]]))
+    both_calls = (calls[cells[0]], calls[cells[1]])
+    return Pairs(tuple(a), tuple(b), tuple(failed), both_calls, tuple(measured))
 
 
-def gate(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure, threshold: float) -> Gate:
+def gate(
+    trials: Sequence[Trial],
+    cells: tuple[str, str],
+    figure: Figure,
+    threshold: float,
+    guards: Sequence[str] = (),
+) -> Gate:
     """The verdict so far; can be computed after any pair."""
     found = pairs(trials, cells, figure)
-    if not found.a:
+    guards = [name for name in guards if name != figure.name]
+    confidence = confidence_of_figure(guards)
+    if found.a:
+        decision = judge(found.a, found.b, threshold, confidence)
+    else:
         nothing = Interval(float("nan"), None, None, 0, "none", "no pair has been measured")
-        return Gate(figure, threshold, found, Decision("undecided", nothing))
-    return Gate(figure, threshold, found, judge(found.a, found.b, threshold))
+        decision = Decision("undecided", nothing)
+    of_errors = confidence_of_guard(guards) if ERRORS in guards else 0.95
+    return Gate(
+        figure,
+        threshold,
+        found,
+        decision,
+        tuple(_guard(name, found, threshold, confidence_of_guard(guards)) for name in guards),
+        confidence,
+        fails_more=fails_more(found.calls, of_errors, len(found.a) if ERRORS in guards else 0),
+    )
+
+
+def _guard(name: str, found: Pairs, threshold: float, confidence: float) -> Guard:
+    if name == ERRORS:
+        return errors_guard(found.calls, confidence, len(found.a))
+    return figure_guard(KNOWN[name], found.trials, threshold, confidence)
+
+
+def with_findings(made: Gate) -> Gate:
+    """The verdict with what is known of other figures."""
+    return replace(made, findings=findings(made.pairs.trials, made.figure, made.threshold))
 
 
 def kept(trials: Sequence[Trial], comparison: Comparison) -> Gate | None:
-    """The verdict on the question that a manifest keeps; None if it cannot be answered, for
-    example for a figure that this version of wirelab does not know."""
+    """The verdict on the question that a manifest keeps, with what is known of other figures; None
+    if it cannot be answered, for example for a figure that this version of wirelab does not
+    know."""
     figure = KNOWN.get(comparison.figure)
     asked = [trial for trial in trials if point_key(trial.point) in comparison.cells]
-    if figure is None or not 0.0 <= comparison.threshold <= 1.0:
+    known = all(name in KNOWN or name == ERRORS for name in comparison.guards)
+    if figure is None or not known or not 0.0 <= comparison.threshold <= 1.0:
         return None
     try:
-        return gate(asked, comparison.cells, figure, comparison.threshold)
+        made = gate(asked, comparison.cells, figure, comparison.threshold, comparison.guards)
+        return with_findings(made)
     except StatisticsError:
         return None
 
@@ -157,9 +210,21 @@ def further_pairs(made: Gate) -> int | None:
     """Further pairs after which an undecided result may be decided, if they vary about the ratio as
     those so far; None beyond :data:`wirelab.statistics.repeats.REPEATS_MAX`, or if nothing is
     known of how they vary."""
-    return sequential.further_pairs(made.pairs.a, made.pairs.b, made.threshold)
+    values = made.pairs.a, made.pairs.b
+    return sequential.further_pairs(*values, made.threshold, made.confidence)
 
 
 def is_enough(made: Gate) -> bool:
     """True if more pairs are useless: the result is decided, or pairs fail."""
-    return made.verdict.decided or len(made.pairs.failed) >= FAILED_MAX
+    if len(made.pairs.failed) >= FAILED_MAX or made.guards_of("worse"):
+        return True
+    return made.verdict.decided and all(guard.settled for guard in made.guards)
+
+
+def is_precise(made: Gate, precision: float) -> bool:
+    """True if the interval is no wider than ``precision`` to both sides of the estimate, or pairs
+    fail."""
+    if len(made.pairs.failed) >= FAILED_MAX:
+        return True
+    low, high = made.ratio.bounds or (0.0, float("inf"))
+    return low > 0.0 and log(high / low) <= 2.0 * log1p(precision)

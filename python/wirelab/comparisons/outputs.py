@@ -6,9 +6,11 @@ import json
 import xml.etree.ElementTree as xml
 from math import exp, log, sqrt
 
+from wirelab.comparisons import shared_wait
 from wirelab.comparisons.gate import Gate, further_pairs
+from wirelab.explain.effect import capitalized, noun
 from wirelab.format.counting import counted, of_all
-from wirelab.format.numbers import DASH, digits, quantity
+from wirelab.format.numbers import DASH, digits, quantity, ratio_limits
 from wirelab.format.sanitize import sanitize
 
 MEAN = "geometric mean of the pairs"
@@ -20,25 +22,60 @@ WORDS = {
 
 
 def sentence(made: Gate, names: tuple[str, str]) -> str:
-    """The result with its interval, in one sentence."""
+    """The result with its interval, then the most useful difference in another figure."""
+    first = _answer(made, names)
+    found = next((one for one in made.findings if one.found), None)
+    return f"{first} {found.sentence(names)}" if found else first
+
+
+def sentences(made: Gate, names: tuple[str, str]) -> list[str]:
+    """:func:`sentence`, other differences, what is equivalent, and what is undecided."""
+    found = [one.sentence(names) for one in made.findings if one.found]
+    level, open_ = (
+        [noun(one.figure) for one in made.findings if one.verdict == verdict]
+        for verdict in ("equivalent", "undecided")
+    )
+    within = f"Equivalent within {100.0 * made.threshold:g} %"
+    wait = shared_wait.sentence(made.pairs.trials, names)
+    return [
+        sentence(made, names),
+        *([wait] if wait else []),
+        *found[1:],
+        *([f"{within}: {', '.join(level)}."] if level else []),
+        *([f"Undecided in other figures: {', '.join(open_)}."] if open_ else []),
+    ]
+
+
+def _answer(made: Gate, names: tuple[str, str]) -> str:
     first, second = (sanitize(name) for name in names)
     if made.outcome == "failed":
         return f"{_failed(made, first, second)}."
-    if made.pairs.fails_more:
+    if made.fails_more:
         a, b = (of_all(calls.failed, calls.made, "call") for calls in made.pairs.calls)
         return f"{second} is worse than {first}: {b} failed, compared with {a} for {first}."
-    interval = made.ratio
-    if interval.bounds is None:
-        known = f"no interval: {interval.reason}"
-    else:
-        low, high = interval.bounds
-        known = f"ratio {digits(interval.estimate)}, 95 % interval {digits(low)} to {digits(high)}"
-    known = f"{known}; {counted(len(made.pairs.a), 'pair')}"
-    if made.outcome == "undecided":
+    if worse := made.guards_of("worse"):
+        of_figure = f"{made.figure.title}: {made.outcome_of_figure} ({_known(made)})"
+        return f"{second} is worse than {first}: {worse[0].reason}. {capitalized(of_figure)}."
+    guarded = "".join(f"; not guarded: {guard.reason}" for guard in made.unguarded)
+    if made.outcome_of_figure == "undecided":
         more = further_pairs(made)
         hint = f", about {counted(more, 'more pair')} may decide (--pairs)" if more else ""
-        return f"Undecided: {second} against {first} in {made.figure.title} ({known}){hint}."
-    return f"{second} is {WORDS[made.outcome]} {first} in {made.figure.title} ({known})."
+        against = f"{second} against {first} in {made.figure.title}"
+        return f"Undecided: {against} ({_known(made)}){hint}{guarded}."
+    verdict = f"{second} is {WORDS[made.outcome_of_figure]} {first} in {made.figure.title}"
+    if made.outcome == "undecided":
+        return f"Undecided: {verdict} ({_known(made)}){guarded}."
+    return f"{verdict} ({_known(made)})."
+
+
+def _known(made: Gate) -> str:
+    """``ratio 1.13, 95 % interval 1.04 to 1.27; 12 pairs``."""
+    interval, pairs = made.ratio, counted(len(made.pairs.a), "pair")
+    if interval.bounds is None:
+        return f"no interval: {interval.reason}; {pairs}"
+    span = ratio_limits(*interval.bounds, made.threshold)
+    ratio, level = digits(interval.estimate), f"{100.0 * made.confidence:g} %"
+    return f"ratio {ratio}, {level} interval {span}; {pairs}"
 
 
 def markdown(made: Gate, names: tuple[str, str]) -> str:
@@ -46,8 +83,8 @@ def markdown(made: Gate, names: tuple[str, str]) -> str:
     marks = {"better": "✅", "equivalent": "✅", "worse": "❌", "failed": "❌", "undecided": "❔"}
     first, second = (sanitize(name).replace("|", r"\|") for name in names)
     a, b = (mean(values, made) for values in (made.pairs.a, made.pairs.b))
-    low, high = made.ratio.bounds or (None, None)
-    span = "–" if low is None or high is None else f"{digits(low)} to {digits(high)}"
+    bounds = made.ratio.bounds
+    span = "–" if bounds is None else ratio_limits(*bounds, made.threshold)
     ratio = digits(made.ratio.estimate) if made.pairs.a else "–"
     method = (
         "Measured in randomly ordered pairs on fresh processes, evaluated after every pair with an "
@@ -57,9 +94,9 @@ def markdown(made: Gate, names: tuple[str, str]) -> str:
     lines = [
         f"### {marks[made.outcome]} {made.figure.title}: {made.outcome}",
         "",
-        sentence(made, names),
+        " ".join(sentences(made, names)),
         "",
-        f"| | {first} | {second} | ratio | 95 % interval | pairs |",
+        f"| | {first} | {second} | ratio | {100.0 * made.confidence:g} % interval | pairs |",
         "|---|---|---|---|---|---|",
         f"| {made.figure.title} | {a} | {b} | {ratio} | {span} | {len(made.pairs.a)} |",
         "",

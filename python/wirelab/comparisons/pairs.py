@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
 
-from wirelab.comparisons.gate import Gate, gate, is_enough
+from wirelab.comparisons.gate import Gate, gate, is_enough, is_precise, with_findings
+from wirelab.comparisons.guards import GUARDED
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
@@ -22,7 +24,7 @@ from wirelab.run.manifest import MANIFEST, Comparison
 from wirelab.run.progress import Progress
 from wirelab.stack import manifests
 from wirelab.statistics.cell import point_key
-from wirelab.statistics.figure import Figure
+from wirelab.statistics.figure import RATE, RESPONSE_P50, Figure
 from wirelab.trial.labels import Names
 
 
@@ -34,10 +36,18 @@ class Question:
     """An experiment with two cells."""
     name: str
     """Experiment file whose folder is the base of relative paths."""
-    figure: Figure
+    figure: Figure | None
+    """None: the rate of a closed load, and the median response time of an open one, whose rate
+    is ordered."""
     threshold: float
     """Differences up to this share count as equivalent."""
     pairs_max: int
+    guards: tuple[str, ...] = GUARDED
+    """What must not become worse meanwhile (:mod:`wirelab.comparisons.guards`)."""
+    precision: float | None = None
+    """Go on until the interval reaches no further than this share to both sides."""
+    budget_s: float | None = None
+    """Start no pair after these seconds."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +127,18 @@ def compare(
     a, b = (cell.point.stack for cell in planned.cells)
     names = (named[a], named[b])
 
+    figure = question.figure or _figure_of_load(planned.cells[0])
+    began = time.monotonic()
+
     def so_far(trials: Sequence[Trial]) -> Gate:
-        return gate(trials, (first, second), question.figure, question.threshold)
+        return gate(trials, (first, second), figure, question.threshold, question.guards)
+
+    def is_enough_now(trials: Sequence[Trial]) -> bool:
+        if question.budget_s is not None and time.monotonic() - began > question.budget_s:
+            return True
+        if question.precision is not None:
+            return is_precise(so_far(trials), question.precision)
+        return is_enough(so_far(trials))
 
     run = running.run(
         experiment,
@@ -130,9 +150,14 @@ def compare(
         retry_failed=retry_failed,
         ready_timeout_s=ready_timeout_s,
         share=share,
-        enough=lambda trials: is_enough(so_far(trials)),
+        enough=is_enough_now,
         comparison=Comparison(
-            question.figure.name, question.threshold, (first, second), (a, b), names
+            figure.name, question.threshold, (first, second), (a, b), names, question.guards
         ),
     )
-    return Answer(so_far(run.trials), names, run)
+    return Answer(with_findings(so_far(run.trials)), names, run)
+
+
+def _figure_of_load(cell: planning.Cell) -> Figure:
+    """What a service can change: a rate that is ordered stays what it is as long as it keeps up."""
+    return RATE if cell.load.point().is_closed else RESPONSE_P50

@@ -111,7 +111,8 @@ class PlannedTrial:
     repeat: int
     order: int
     seed: int
-    """Seed of the arrivals; differs between trials and follows from the experiment's seed."""
+    """Seed of the arrivals; follows from the experiment's seed, differs between settings and
+    repeats, and is the same for the services of one setting."""
 
     @property
     def cell(self) -> Cell:
@@ -531,7 +532,9 @@ def _ordered(experiment: Experiment, cells: Mapping[str, Cell]) -> Iterator[Plan
         block = list(groups)
         random.Random(f"{experiment.seed}/order/{repeat}").shuffle(block)
         for digest, group in block:
-            seed = random.Random(f"{experiment.seed}/{digest}/{repeat}").getrandbits(63)
+            # Services of one setting get the same arrivals, so that these differ in no comparison.
+            source = f"{experiment.seed}/{_setting(group[0].point)}/{repeat}"
+            seed = random.Random(source).getrandbits(63)
             yield PlannedTrial(_id(group[0], repeat, digest), group, repeat, order, seed)
             order += 1
 
@@ -542,9 +545,7 @@ def _groups(experiment: Experiment, cells: Mapping[str, Cell]) -> dict[str, tupl
         return {digest: (cell,) for digest, cell in cells.items()}
     found: dict[str, list[tuple[str, Cell]]] = {}
     for digest, cell in cells.items():
-        shared = {**cell.point.to_json(), "stack": "", "axes": {}, "service": {}}
-        key = json.dumps(shared, sort_keys=True)
-        found.setdefault(key, []).append((digest, cell))
+        found.setdefault(_setting(cell.point), []).append((digest, cell))
     groups = {group[0][0]: tuple(cell for _, cell in group) for group in found.values()}
     refused = [
         refusal for group in groups.values() if (refusal := _refuse_sharing(group, experiment))
@@ -586,6 +587,12 @@ def _refuse_sharing(group: Sequence[Cell], experiment: Experiment) -> str:
         if (refusal := cell.fitness.refusal_for(pause_s))
     )
     return next(refusals, "")
+
+
+def _setting(point: Point) -> str:
+    """Everything of a point but its service."""
+    shared = {**point.to_json(), "stack": "", "axes": {}, "service": {}}
+    return json.dumps(shared, sort_keys=True)
 
 
 def _digest(point: Point) -> str:

@@ -6,7 +6,7 @@ use next to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import MappingProxyType
 
 from wirelab.checks.load import client_bound
@@ -118,7 +118,12 @@ def phrase(name: str) -> str:
 
 
 def only_a_bound(figure: Figure, cell: Cell) -> bool:
+    """:func:`is_bounded`, of the trials of a cell."""
+    return is_bounded(figure, cell.measured)
+
+
+def is_bounded(figure: Figure, trials: Iterable[Trial]) -> bool:
     """True where a client at its limit makes the figure a mere bound of what the service
     can do: rates are then too low and times too long; CPU per call is not touched."""
     touched = figure.name == "rate" or (figure.unit == "ns" and figure.name.startswith(TIMES))
-    return touched and any(client_bound(trial) for trial in cell.measured)
+    return touched and any(map(client_bound, trials))

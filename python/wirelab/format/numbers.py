@@ -137,6 +137,29 @@ def span(interval: Interval) -> str:
     return "no interval" if interval.bounds is None else limits(interval, "", " to ")
 
 
+APART_MAX = 7
+"""Significant digits up to which a limit is shown to lie on its side of a border."""
+
+
+def ratio_limits(low: float, high: float, threshold: float) -> str:
+    """``0.860 to 1.10``: limits of a ratio, with so many digits that neither seems to lie on the
+    other side of 1, or of a border of ``threshold``, than it does."""
+    upper = 1.0 + threshold
+    return " to ".join(_apart(value, (1.0 / upper, 1.0, upper)) for value in (low, high))
+
+
+def _apart(value: float, borders: tuple[float, ...]) -> str:
+    for significant in range(SIGNIFICANT, APART_MAX):
+        shown = digits(value, significant)
+        if isinf(value) or all(
+            (float(shown.replace(",", "")) > border) == (value > border)
+            and (float(shown.replace(",", "")) < border) == (value < border)
+            for border in borders
+        ):
+            return shown
+    return digits(value, APART_MAX)
+
+
 def size(count: int) -> str:
     """A size in bytes: ``150 kB``."""
     return format_bytes(count)

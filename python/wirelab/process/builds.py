@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Protocol
@@ -82,6 +83,26 @@ def build(
         if not built.is_dir():
             build_into(built, manifest, folder, interruption, version=_version(), on_build=on_build)
     return built / OUT
+
+
+@dataclass(frozen=True)
+class PendingBuild:
+    """A build that a run would begin with."""
+
+    title: str
+    seconds: float | None
+    """How long it took last, or usually takes; None: not known."""
+
+
+def pending(manifest: Buildable, folder: Path) -> PendingBuild | None:
+    """The build of these sources; None if they were built before, or need not be."""
+    if not manifest.build or checkout.find() is None:
+        return None
+    cache = installation.cache() / "services"
+    if (cache / f"{manifest.cache_name}-{digest(folder, manifest)[:16]}").is_dir():
+        return None
+    record = cache / f"{manifest.cache_name}.seconds"
+    return PendingBuild(manifest.title, usual_seconds(record, manifest.build_seconds))
 
 
 def package_name(folder: Path) -> str:

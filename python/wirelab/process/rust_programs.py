@@ -67,6 +67,17 @@ def program(name: str, interruption: Interruption, on_build: OnBuild = ignore) -
     return _build(name, folder, interruption, on_build)
 
 
+def pending(name: str) -> builds.PendingBuild | None:
+    """The build that :func:`program` would begin with; None if the program exists, which does not
+    show whether its sources have changed. Raises :class:`EngineMissing`."""
+    folder = checkout.find()
+    target = os.environ.get("CARGO_TARGET_DIR") or (folder or Path()) / "target"
+    places = (engine_binary.find().with_name(name), Path(target) / "release" / name)
+    if folder is None or any(map(engine_binary.is_executable, places)):
+        return None
+    return builds.PendingBuild(PROGRAMS[name].title, PROGRAMS[name].build_seconds)
+
+
 def engine_for(plan: Plan, interruption: Interruption) -> Path:
     """The engine that can execute a plan. Raises :class:`EngineMissing`, :class:`NotInstalled`,
     :class:`BuildError`."""

@@ -16,6 +16,7 @@ from wirelab.documents.service_ready import Ready
 from wirelab.errors import BuildError, NotInstalled, TrialFailed
 from wirelab.process import builds, metrics, rust_programs
 from wirelab.process.build_progress import OnBuild, ignore
+from wirelab.process.builds import PendingBuild
 from wirelab.process.children import ProcessOptions
 from wirelab.process.endpoint import ANY_PORT, Endpoint, ListenSpec
 from wirelab.process.engine_binary import binary_digest
@@ -112,6 +113,17 @@ class Programs:
             out = builds.build(manifest, folder, interruption, self._on_build)
             return part.replace("{out}", str(out))
         return part
+
+    def pending(self, stack: Stack, contract: str = "transfer") -> list[PendingBuild]:
+        """Builds that :meth:`program` would begin with. Raises :class:`StackError`."""
+        manifest = self._catalogue.manifest(stack, contract)
+        found: list[PendingBuild | None] = []
+        for part in _start(manifest, stack, contract):
+            if part.startswith(RUST_PROGRAM):
+                found.append(rust_programs.pending(part.removeprefix(RUST_PROGRAM)))
+            elif "{out}" in part:
+                found.append(builds.pending(manifest, self._catalogue.folders[manifest.language]))
+        return [one for one in found if one is not None]
 
     def missing(self, stack: Stack, contract: str = "transfer") -> NotInstalled | None:
         """Why the service for a stack can be neither built nor found in this installation. Raises

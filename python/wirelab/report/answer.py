@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirelab.checks.load import BOUND, client_bound, marked
+from wirelab.comparisons.gate import KNOWN
+from wirelab.explain.effect import noun
 from wirelab.format.counting import counted, of_all
 from wirelab.records.trial import Trial
 from wirelab.report.charts import load_panels
@@ -15,12 +17,10 @@ from wirelab.report.source import Source
 from wirelab.statistics.comparison import TRIALS_MIN
 from wirelab.statistics.figure import RATE, RESPONSE_P50, Figure
 
-_NOUN = {RATE: "calls per second", RESPONSE_P50: "median response time"}
-
 
 def section(source: Source) -> Section:
     """The findings, the first of them as the answer."""
-    found = sentences(source.trials, source.threshold)
+    found = sentences(source.trials, source.threshold, source.asked)
     return Section(
         "Findings",
         figures=_pictures(source),
@@ -33,8 +33,10 @@ def section(source: Source) -> Section:
 
 
 def primary(source: Source) -> Figure:
-    """The figure that the load leaves to be measured: the rate of a closed load, else the median
-    response time."""
+    """The figure that a comparison asked for; else the one that the load leaves to be measured:
+    the rate of a closed load, or the median response time."""
+    if source.asked is not None and source.asked.figure in KNOWN:
+        return KNOWN[source.asked.figure]
     closed = any(trial.point.load.is_closed for trial in source.trials)
     return RATE if closed or not source.trials else RESPONSE_P50
 
@@ -78,12 +80,15 @@ def _repeats(source: Source) -> Badge:
 def _decided(source: Source) -> Iterator[Badge]:
     """How many comparisons of the main figure have a verdict."""
     figure = primary(source)
-    trials = [one for one in source.trials if one.point.load.is_closed == (figure is RATE)]
-    pairs = [p for ranking in rankings(trials, figure, source.threshold) for p in ranking.pairs]
+    trials = source.trials
+    if source.asked is None:
+        trials = tuple(t for t in trials if t.point.load.is_closed == (figure is RATE))
+    found = rankings(trials, figure, source.threshold, source.asked)
+    pairs = [pair for ranking in found for pair in ranking.pairs]
     if not pairs:
         return
     decided = sum(1 for p in pairs if p.comparison and p.comparison.verdict != "undecided")
-    words = f"{of_all(decided, len(pairs), 'comparison')} decided ({_NOUN[figure]})"
+    words = f"{of_all(decided, len(pairs), 'comparison')} decided ({noun(figure)})"
     yield Badge("good" if decided == len(pairs) else "warn", words, "comparisons")
 
 

@@ -51,9 +51,11 @@ method upholds the difference among all comparisons of that figure in the run. W
 condition, a few of many comparisons would find a difference by chance. A comparison is equivalent
 where the interval lies within the threshold. All others are undecided.
 
-"About 12 more repeats may decide": with that number of further repeats in each cell, the interval
-is expected to be narrow enough to decide, if the ratio stays the same. The ratio varies too, so
-the chance is even.
+"--repeats 12 may decide": with that number of repeats in each cell, the interval is expected to be
+narrow enough to decide, if the ratio stays the same. The ratio varies too, so the chance is even.
+
+The first finding answers the question, and adds the most useful difference in another figure. The
+best of several figures is chosen with Holm's method over these figures.
 
 Client-bound: the threads of the engine were busy for more than 90 % of the window and the service
 was not. The rate is then a lower bound. It is drawn hollow and shown with ≥, and no stack is

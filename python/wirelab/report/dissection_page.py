@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 
@@ -20,6 +21,10 @@ from wirelab.report.sections.packet_findings import Standing
 from wirelab.report.sections.packet_waits import COLOURS, LABELS
 from wirelab.run.directory import write_whole
 
+TRIALS = "trials"
+"""Folder of a run that holds its trials."""
+SERVERS_MAX = 2
+"""Servers that a title names."""
 CONNECTIONS_MAX = 40
 """Connections that are drawn, and listed."""
 _WIDTH, _LEFT, _ROW, _PANEL = 900, 190, 22, 150
@@ -48,12 +53,28 @@ def html(document: Dissection, standing: Standing | None = None) -> str:
         _exchange(document),
     ]
     return HtmlPage(
-        Path(document.file).name,
+        title(document),
         [section for section in sections if section is not None],
         kind="capture",
-        about=packet_waits.sentence(document.waits, packet_waits.seen(document)),
         facts=list(_facts(document)),
     ).html()
+
+
+def title(document: Dissection) -> str:
+    """``orders.pcapng, 2026-11-26 10:00 UTC``: the file, or the trial of a run, or the servers of
+    what passed live; then when its first packet was captured."""
+    file = Path(document.file)
+    name = file.name
+    if file.parent.parent.name == TRIALS:
+        name = f"{file.parent.name}, {file.stem}"
+    if not file.suffix:
+        servers = list(dict.fromkeys(flow.server for flow in document.flows.list))[:SERVERS_MAX]
+        name = " and ".join(filter(None, (name, ", ".join(servers))))
+    at_ns = document.capture.first_at_ns
+    if not at_ns:
+        return name
+    when = datetime.fromtimestamp(at_ns / 1e9, UTC)
+    return f"{name}, {when:%Y-%m-%d %H:%M} UTC"
 
 
 def _facts(document: Dissection) -> Iterator[tuple[str, str]]:

@@ -28,6 +28,7 @@ from wirelab.report.findings.sentences import sentences
 from wirelab.report.parts import Part, parts
 from wirelab.report.sections import groups
 from wirelab.report.sections.tables import doubt
+from wirelab.run.manifest import Comparison
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.figure import Figure
 
@@ -69,14 +70,17 @@ _CELL = "cell"
 _LACKING = "some trials lack it, or some but not all have zero"
 
 
-def to_json(trials: Sequence[Trial], threshold: float) -> Json:
-    """Cells with their figures, comparisons and sentences, ready for ``json.dumps``."""
+def to_json(trials: Sequence[Trial], threshold: float, asked: Comparison | None = None) -> Json:
+    """Cells with their figures, comparisons and sentences, ready for ``json.dumps``; ``asked`` is
+    the question of ``wirelab compare``."""
     shown = {
         "threshold": threshold,
-        "sentences": sentences(trials, threshold),
+        "sentences": sentences(trials, threshold, asked),
         "cells": [_cell(cell) for cell in cells(trials)],
         "comparisons": [
-            row for ranking in all_rankings(trials, threshold) for row in _comparisons(ranking)
+            row
+            for ranking in all_rankings(trials, threshold, asked)
+            for row in _comparisons(ranking)
         ],
     }
     return {key: _legal(value) for key, value in shown.items()}

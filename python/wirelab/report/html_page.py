@@ -214,6 +214,11 @@ def _unbroken(text: str) -> bool:
     return longest_word(text) > WORD_MAX
 
 
+_CODE = re.compile(r"`([^`]+)`")
+
+
 def _jointed(text: str) -> Markup:
-    """The text, escaped, with leave to end a line where its parts meet."""
-    return Markup("<wbr>").join(escape(part) for part in jointed(sanitize(text)))
+    """The text, escaped, with leave to end a line where its parts meet; what stands between
+    backticks as code."""
+    shown = str(Markup("<wbr>").join(escape(part) for part in jointed(sanitize(text))))
+    return Markup(_CODE.sub(r"<code>\1</code>", shown))

@@ -49,12 +49,11 @@ def save(folder: Path, page: str) -> Path:
 def render(
     source: Source, extra_sections: Sequence[Section] = (), first: Sequence[Section] = ()
 ) -> str:
-    """The page as text; the same run gives the same bytes. ``first`` stands before all else, then
-    the answer of a comparison."""
+    """The page as text; the same run gives the same bytes. ``first`` stands before all else."""
     sections = [
         *first,
-        *compared.sections(source),
         *contents.before(source),
+        *compared.sections(source),
         *extra_sections,
         *contents.after(source),
     ]

@@ -13,7 +13,7 @@ from wirelab.report.curves import TrialCurves
 from wirelab.run import finished, journal
 from wirelab.run.adaptive import recorded
 from wirelab.run.directory import read_manifest
-from wirelab.run.manifest import Manifest
+from wirelab.run.manifest import Comparison, Manifest
 from wirelab.statistics.cell import Cell, cells
 from wirelab.trial import series
 from wirelab.trial.labels import Names
@@ -61,6 +61,11 @@ class Source:
     def threshold(self) -> float:
         """Share up to which a difference counts as equivalent."""
         return self.manifest.threshold_in_use
+
+    @property
+    def asked(self) -> Comparison | None:
+        """The question of ``wirelab compare``; None of other runs."""
+        return self.manifest.comparison
 
     @cached_property
     def cells(self) -> list[Cell]:

@@ -11,14 +11,17 @@ from wirelab.checks.load import client_bound, marked
 from wirelab.checks.replies import UNCHECKED, differences, is_unchecked
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, estimate, resolution, step
+from wirelab.format.numbers import NONE, digits, estimate, limits, resolution, step
+from wirelab.format.units import format_seconds
 from wirelab.records.group import RepliesResult
 from wirelab.records.link import LinkRecord
 from wirelab.records.trial import Trial
 from wirelab.report.sections import groups, links, tables
 from wirelab.report.sections.tables import CALLS_MIN, P50_OF, doubt
+from wirelab.statistics.calls_needed import window_for
 from wirelab.statistics.cell import REPEATED_SHARE_MAX, Cell, cells, setting_key
 from wirelab.statistics.figure import (
+    BYTES,
     CLIENT_CPU,
     GOOD_P50,
     GOOD_P99,
@@ -39,7 +42,10 @@ UNCHECKED_SHOWN = 4
 NAME_MIN, NAME_MAX = 10, 18
 """Columns of a stack's name before it is folded: at most, and where there is no room."""
 
-_COLUMNS = ("stack", "calls/s", "95 %", "p50", "p99", "client", "service", "err", "marks")
+_CLOSED = ("calls/s", "95 %", "p50", "p99")
+_OPEN = ("p50", "95 %", "p99")
+"""Of a load whose rate is ordered, the figure with an interval is a time."""
+_SHARED = ("client", "service", "B/call", "err", "marks")
 
 Rows = list[list[str]]
 
@@ -49,12 +55,14 @@ def terminal_table(trials: Sequence[Trial]) -> list[Line]:
     marked."""
     names = Names.of(trial.point for trial in trials)
     mixed = len({label.openness(trial.point.load) for trial in trials}) > 1
+    is_open = bool(trials) and not any(trial.point.load.is_closed for trial in trials)
+    columns = ("stack", *(_OPEN if is_open else _CLOSED), *_SHARED)
     blocks = [
-        (group, [row for cell in group for row in _rows(cell, names)])
+        (group, [row for cell in group for row in _rows(cell, names, is_open=is_open)])
         for group in (list(g) for _, g in groupby(cells(trials), lambda c: setting_key(c.point)))
     ]
-    widths = _widths([row for _, rows in blocks for row in rows])
-    lines = [Line(_head(widths), "dim")] if blocks else []
+    widths = _widths(columns, [row for _, rows in blocks for row in rows])
+    lines = [Line(_line(columns, widths), "dim")] if blocks else []
     for place, (group, rows) in enumerate(blocks):
         at = group[0].point
         new = place and label.message(at) != label.message(blocks[place - 1][0][0].point)
@@ -69,10 +77,10 @@ def terminal_table(trials: Sequence[Trial]) -> list[Line]:
     return [*lines, Line(""), *_notes(trials, names, mixed)]
 
 
-def _widths(rows: Rows) -> list[int]:
+def _widths(heads: Sequence[str], rows: Rows) -> list[int]:
     """Of every column over all blocks, so that they stand below each other. A stack's name gives
     way where all other columns are at their widest."""
-    columns = list(zip(_COLUMNS, *rows, strict=True))
+    columns = list(zip(heads, *rows, strict=True))
     found = [max(map(len, column)) for column in columns]
     room = WIDTH - sum(found[1:]) - _gap(found) * (len(found) - 1)
     found[0] = max(min(found[0], NAME_MAX, room), min(found[0], NAME_MIN))
@@ -84,10 +92,6 @@ def _gap(widths: Sequence[int]) -> int:
     name, *others = widths
     whole = min(name, NAME_MAX) + sum(others) + 2 * len(others)
     return 2 if whole <= WIDTH else 1
-
-
-def _head(widths: Sequence[int]) -> str:
-    return _line(_COLUMNS, widths)
 
 
 def _shown(row: Sequence[str], widths: Sequence[int]) -> str:
@@ -111,21 +115,38 @@ def _breakable(name: str, width: int) -> str:
     return " ".join(word.replace("=", "= ", 1) if len(word) > width else word for word in words)
 
 
-def _rows(cell: Cell, names: Names) -> Rows:
+def _rows(cell: Cell, names: Names, *, is_open: bool) -> Rows:
     """The cell's figures; where calls failed, below them the times of its good calls."""
-    first = [
-        names.stacks[cell.point.stack],
-        *_rate(cell),
-        _time(cell, RESPONSE_P50),
-        _time(cell, RESPONSE_P99),
+    name = names.stacks[cell.point.stack]
+    rest = [
         *(estimate(cell.interval(figure), figure.unit) for figure in (CLIENT_CPU, SERVICE_CPU)),
+        _bytes(cell),
         _errors(cell),
         _marks(cell),
     ]
-    if not cell.errors:
-        return [first]
-    good = [_time(cell, GOOD_P50), _time(cell, GOOD_P99)]
-    return [first, ["  good calls", "", "", *good, "", "", "", ""]]
+    rows = [[name, *_times(cell, RESPONSE_P50, RESPONSE_P99, is_open=is_open), *rest]]
+    if not is_open:
+        rows[0][1:1] = _rate(cell)
+    if cell.errors:
+        good = list(_times(cell, GOOD_P50, GOOD_P99, is_open=is_open))
+        gap = [] if is_open else ["", ""]
+        rows.append(["  good calls", *gap, *good, *([""] * len(_SHARED))])
+    return rows
+
+
+def _times(cell: Cell, median: Figure, tail: Figure, *, is_open: bool) -> list[str]:
+    """The median, in an open load with its limits, and the p99."""
+    shown = limits(cell.interval(median), median.unit, "-") if is_open else ""
+    return [_time(cell, median), *([shown] if is_open else []), _time(cell, tail)]
+
+
+def _bytes(cell: Cell) -> str:
+    """``345`` or ``3.45k``."""
+    interval = cell.interval(BYTES)
+    if interval is None:
+        return NONE
+    divisor, name = step(interval.estimate, "B")
+    return f"{digits(interval.estimate / divisor)}{name.removesuffix('B')}"
 
 
 def _time(cell: Cell, figure: Figure) -> str:
@@ -178,9 +199,15 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     if trials and not mixed:
         shared.insert(0, f"{label.openness(trials[0].point.load)} load")
     notes = [f"In every trial: {', '.join(shared)}."] if shared else []
-    notes.append("calls/s with its 95 % interval (≥: client-bound); p50, p99: response time;")
+    is_open = bool(trials) and not any(trial.point.load.is_closed for trial in trials)
+    interval = "p50" if is_open else "calls/s"
+    bound = "" if is_open else " (≥: client-bound)"
+    notes.append(f"{interval} with its 95 % interval{bound}; p50, p99: response time;")
+    notes.append("client, service: CPU per call; B/call: bytes sent and received;")
     failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
-    notes.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
+    notes.append(f"marks: trials with a marked check{failed}.")
+    if any(_is_other_size(trial) for trial in trials):
+        notes.append("Sizes of messages are those in Protobuf; B/call is what a stack needs.")
     if any(cell.is_often_repeated for cell in cells(trials)):
         notes.append(
             f"!: more than {REPEATED_SHARE_MAX:.0%} of its trials met other work of the machine "
@@ -189,6 +216,13 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     notes += [*_about_times(cells(trials)), *_syn_losses(trials), *_unchecked(trials, names)]
     folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*notes, *_marked(trials)))
     return [Line(line, "dim") for line in folded]
+
+
+def _is_other_size(trial: Trial) -> bool:
+    """Whether a message has another size in the stack's codec than its label names."""
+    point = trial.point
+    sized = point.contract == "transfer" and point.operation not in ("Hello", "HelloBytes")
+    return sized and bool(point.bytes) and point.axes.codec not in ("protobuf", "none")
 
 
 def _unchecked(trials: Sequence[Trial], names: Names) -> list[str]:
@@ -220,8 +254,21 @@ def _about_times(every: Sequence[Cell]) -> list[str]:
         notes.append(f"?: {tables.TRIALS}, {tables.BELOW}.")
     if tables.CALLS in lacking:
         also = "" if tables.TRIALS in lacking else " or ?"
-        notes.append(f"p99 {NONE}{also}: a trial had fewer than {CALLS_MIN:,} calls.")
+        notes.append(f"p99 {NONE}{also}: {_too_few(every)}.")
     return notes
+
+
+def _too_few(every: Sequence[Cell]) -> str:
+    """``958 of 1,000 calls in a trial; a window of 11 s has them``."""
+    trials = [t for cell in every if doubt(cell, RESPONSE_P99) for t in cell.measured]
+    fewest = min((t for t in trials if t.result.calls), key=lambda t: t.result.calls, default=None)
+    if fewest is None or fewest.result.calls >= CALLS_MIN:
+        return f"a trial had fewer than {CALLS_MIN:,} calls"
+    share = fewest.slices.share if fewest.slices else 1.0
+    calls = fewest.result.calls
+    seconds = window_for(calls, fewest.result.window_s / share, CALLS_MIN)
+    window = f"a window of {format_seconds(seconds)} has them"
+    return f"{calls:,} of {CALLS_MIN:,} calls in a trial; {window}"
 
 
 def _syn_losses(trials: Sequence[Trial]) -> list[str]:

@@ -43,6 +43,8 @@ class Comparison(msgspec.Struct, frozen=True):
     """Stack references of the cells."""
     names: tuple[str, str]
     """Names of the services."""
+    guards: tuple[str, ...] = ()
+    """What must not become worse meanwhile (:mod:`wirelab.comparisons.guards`)."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -78,13 +78,21 @@ class RunMetrics(Collector):
         self._runtime: dict[str, float] = {}
         self._cells: dict[tuple[str, ...], Trial] = {}
 
-    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
+    def begin(
+        self,
+        planned: Sequence[float],
+        finished: int,
+        at_most: bool,
+        *,
+        ends_early: bool = False,
+        names: Mapping[str, str] | None = None,
+    ) -> None:
         """Called when a run, or a part of a reproduction, starts."""
         with self._lock:
             self._left = TimeLeft(planned)
             self._planned, self._resumed = len(planned) + finished, finished
             self._ended = {"measured": 0, "failed": 0}
-        self._next.begin(planned, finished, at_most)
+        self._next.begin(planned, finished, at_most, ends_early=ends_early, names=names)
 
     def note(self, text: str) -> None:
         """Forwarded."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from statistics import fmean
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from wirelab.format.console import Console, Line, Ticker, folded, shortened
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from wirelab.experiment.matrix import PlannedTrial
 
 
+LOAD_CHECKS = ("achieved rate", "kept up")
+"""Checks that a load was what was ordered."""
 STACK_WIDTH_MIN = 24
 """Fewest columns to which a stack is shortened before other details are left out."""
 
@@ -26,10 +30,20 @@ STACK_WIDTH_MIN = 24
 class Progress(Protocol):
     """Observes the progress of a run."""
 
-    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
-        """Called with the planned lengths in seconds of the remaining trials, in their order, the
-        number of finished trials, and whether the lengths are upper bounds. They are for a window
-        of calls, which ends when the calls are made."""
+    def begin(
+        self,
+        planned: Sequence[float],
+        finished: int,
+        at_most: bool,
+        *,
+        ends_early: bool = False,
+        names: Mapping[str, str] | None = None,
+    ) -> None:
+        """Called before anything is built, with the planned lengths in seconds of the remaining
+        trials, in their order, the number of finished trials, and whether the lengths are upper
+        bounds. They are for a window of calls, which ends when the calls are made. ``ends_early``:
+        their number is a bound too. ``names`` are the short names of stacks, as reports have
+        them."""
 
     def note(self, text: str) -> None:
         """Reports a message."""
@@ -55,14 +69,18 @@ class Progress(Protocol):
         """Called at the end of the run."""
 
 
+PLAN_TRIALS = 4
+"""Trials that the planned lengths weigh in an estimate."""
+
+
 class TimeLeft:
     """Estimate of the seconds left: planned lengths of the remaining trials, multiplied by the
-    ratio of actual to planned time of the finished trials."""
+    ratio of actual to planned time of the finished trials. The plan counts as
+    :data:`PLAN_TRIALS` trials more, so that one slow trial does not multiply the estimate."""
 
     def __init__(self, planned: Sequence[float]) -> None:
         self._planned = list(planned)
-        self._done_planned = 0.0
-        self._done_taken = 0.0
+        self._done_planned = self._done_taken = PLAN_TRIALS * fmean(planned) if planned else 0.0
 
     def took(self, seconds: float) -> None:
         """Records that the next trial has ended after ``seconds``."""
@@ -71,8 +89,11 @@ class TimeLeft:
 
     def seconds(self, into_trial: float = 0.0) -> float:
         """Time for all remaining trials, ``into_trial`` seconds into the current one."""
+        if not self._planned:
+            return 0.0
         ratio = self._done_taken / self._done_planned if self._done_planned else 1.0
-        return max(0.0, sum(self._planned) * ratio - into_trial)
+        # A trial that takes longer than its share takes nothing from the others'.
+        return sum(self._planned) * ratio - min(into_trial, self._planned[0] * ratio)
 
 
 def time_left(seconds: float) -> str:
@@ -83,7 +104,15 @@ def time_left(seconds: float) -> str:
 class Silent:
     """Prints nothing; for scripts and for measurements inside other commands."""
 
-    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None: ...
+    def begin(
+        self,
+        planned: Sequence[float],
+        finished: int,
+        at_most: bool,
+        *,
+        ends_early: bool = False,
+        names: Mapping[str, str] | None = None,
+    ) -> None: ...
 
     def note(self, text: str) -> None: ...
 
@@ -113,22 +142,35 @@ class OnConsole:
         self._began = time.monotonic()
         self.reported: set[str] = set()
         """Ids of trials whose failure was printed."""
+        self._names: Mapping[str, str] = {}
+        self._named: set[tuple[str, str]] = set()
+        """Stacks and their problems that were printed."""
 
-    def begin(self, planned: Sequence[float], finished: int, at_most: bool) -> None:
-        self._left = TimeLeft(planned)
+    def begin(
+        self,
+        planned: Sequence[float],
+        finished: int,
+        at_most: bool,
+        *,
+        ends_early: bool = False,
+        names: Mapping[str, str] | None = None,
+    ) -> None:
+        self._left, self._names = TimeLeft(planned), names or {}
         self._total, self._done = len(planned) + finished, finished
         if finished:
             total = counted(self._total, "trial")
             self.note(f"continuing: {finished:,} of {total} are already done")
-        about = "at most about" if at_most else "about"
+        about = "at most about" if at_most or ends_early else "about"
         length = f", {about} {format_seconds(round(self._left.seconds()))}" if planned else ""
-        self.note(f"{counted(len(planned), 'trial')}{length}")
+        most = "at most " if ends_early and planned else ""
+        self.note(f"{most}{counted(len(planned), 'trial')}{length}")
 
     def note(self, text: str) -> None:
         self._console.print(folded(text, self._console.width))
 
     def building(self, text: str) -> None:
-        self._ticker.show(text)
+        left = f"; then {time_left(self._left.seconds())}" if text and self._total else ""
+        self._ticker.show(f"{shortened(text, self._console.width - 1 - len(left))}{left}")
 
     def trial(self, planned: PlannedTrial) -> None:
         self._began = time.monotonic()
@@ -152,10 +194,17 @@ class OnConsole:
             self.reported.add(trial.id)
             self.note(f"failed: {trial.id}: {sanitize(trial.reason)}")
         elif not self._console.is_terminal:
-            rate = trial.result.rate_per_s
-            start = f"[{self._done}/{self._total}] "
-            end = f": {rate:,.0f}/s, {time_left(self._left.seconds())}"
-            self._console.print(f"{start}{self._words(len(start) + len(end))}{end}")
+            self._print(trial)
+        elif (found := problems(trial)) and (trial.point.stack, found[0]) not in self._named:
+            self._named.add((trial.point.stack, found[0]))
+            stack = self._names.get(trial.point.stack, trial.point.stack)
+            self.note(f"{sanitize(stack)}, repeat {trial.repeat}: {', '.join(found)}")
+
+    def _print(self, trial: Trial) -> None:
+        figures = [f"{trial.result.rate_per_s:,.0f}/s", *problems(trial)]
+        start = f"[{self._done}/{self._total}] "
+        end = f": {', '.join(figures)}, {time_left(self._left.seconds())}"
+        self._console.print(f"{start}{self._words(len(start) + len(end))}{end}")
 
     def end(self) -> None:
         self._console.status(())
@@ -170,15 +219,34 @@ class OnConsole:
     def _words(self, taken: int) -> str:
         """The trial under way, in a line of which ``taken`` columns are used."""
         room = self._console.width - taken
-        return "" if self._planned is None else words(self._planned, room)
+        return "" if self._planned is None else words(self._planned, room, self._names)
 
 
-def words(planned: PlannedTrial, width: int) -> str:
+def problems(trial: Trial) -> list[str]:
+    """What is wrong with a measured trial while there is time to stop: no good call, calls that
+    failed, a load that was not kept."""
+    if trial.status != "measured":
+        return []
+    found = []
+    if trial.result.errors:
+        failed = counted(trial.result.errors, "call")
+        found.append(f"{failed} failed" if trial.result.ok else f"no good call ({failed} failed)")
+    elif not trial.result.ok and not trial.result.rate_per_s:
+        found.append("no good call")
+    if any(check.name in LOAD_CHECKS and check.outcome == "marked" for check in trial.checks):
+        found.append("load not kept")
+    return found
+
+
+def words(
+    planned: PlannedTrial, width: int, names: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """``grpc@rust Hello 150 kB, closed 32, repeat 2``; includes the link if it is not loopback. In
-    fewer columns the stack is shortened, then details are left out from the end."""
+    fewer columns the stack is shortened, then details are left out from the end. Stacks have their
+    short ``names``, where there are any."""
     point = planned.cell.point
     load = point.load
-    stacks = " | ".join(cell.point.stack for cell in planned.cells)
+    stacks = " | ".join(names.get(c.point.stack, c.point.stack) for c in planned.cells)
     details = [
         f" {operations.words(point.operation, format_bytes(point.bytes))}",
         "" if point.link == LOOPBACK else f" on {point.link}",

@@ -42,6 +42,7 @@ from wirelab.run.progress import Progress, Silent
 from wirelab.stack import manifests
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.link_names import LOOPBACK
+from wirelab.trial.labels import Names
 from wirelab.trial.runner import try_out
 from wirelab.trial.setup import Lab
 from wirelab.trial.slice_length import SliceLengths
@@ -134,6 +135,14 @@ def run(
         done = _done(directory.journal, retry_failed, repeat_spoilt=not share)
         planned = _callable(lab, planned, done, progress)
         try_out(lab, (trial for trial in planned.trials if trial.id not in done))
+        todo = [trial for trial in planned.trials if trial.id not in done]
+        progress.begin(
+            [planning.seconds(experiment, trial) for trial in todo],
+            len(planned.trials) - len(todo),
+            at_most=experiment.window.calls is not None,
+            ends_early=enough is not None,
+            names=Names.of(cell.point for trial in planned.trials for cell in trial.cells).stacks,
+        )
         _prepare(lab, planned, directory, done, progress)
         enough = enough or (lambda _: False)
         _measure_all(lab, planned, directory, done, progress, enough, whole or out)
@@ -348,10 +357,6 @@ def _measure_all(
     named: Path,
 ) -> None:
     todo = [trial for trial in planned.trials if trial.id not in done]
-    lengths = [planning.seconds(lab.experiment, trial) for trial in todo]
-    progress.begin(
-        lengths, len(planned.trials) - len(todo), at_most=lab.experiment.window.calls is not None
-    )
     try:
         for trial in todo:
             if enough(directory.journal.trials):

@@ -10,7 +10,7 @@ from math import exp, inf, log, log1p
 import numpy as np
 
 from wirelab.format.counting import counted
-from wirelab.statistics import linear_contrasts
+from wirelab.statistics import linear_contrasts, sequential
 from wirelab.statistics.blocks import Blocks
 from wirelab.statistics.distributions import student_t_tail
 from wirelab.statistics.interval import (
@@ -55,7 +55,9 @@ class Comparison:
     p_holm: float | None = None
     """``p_value`` adjusted within the family; None outside of one."""
     spread: Spread | None = field(default=None, repr=False)
-    """Of the logarithms; None without an interval."""
+    """Of the logarithms; None without an interval, and of pairs that were looked at one by one."""
+    further_pairs: int | None = None
+    """Of such pairs: how many more may decide it."""
 
     @cached_property
     def further_repeats(self) -> int | None:
@@ -67,7 +69,7 @@ class Comparison:
         if self.verdict != "undecided" or not self.ranked:
             return None
         if self.spread is None:
-            return self.repeats_for_interval
+            return self.further_pairs if self.is_of_pairs else self.repeats_for_interval
         size, border = abs(log(self.ratio.estimate)), log1p(self.threshold)
         if size > border:
             return further_repeats(self.spread, Room(size - border), 1.0 - self.level)
@@ -79,7 +81,7 @@ class Comparison:
         """Of an undecided one: what may decide it."""
         if self.verdict != "undecided" or not self.ranked:
             return ""
-        if self.spread is not None:
+        if self.spread is not None or self.is_of_pairs:
             return decided_by(self.further_repeats)
         if self.repeats_for_interval is None:
             return "more repeats"
@@ -89,6 +91,11 @@ class Comparison:
     def explanation(self) -> str:
         """The reason, and what may decide an undecided one."""
         return "; ".join(filter(None, (self.reason, self.decided_by)))
+
+    @property
+    def is_of_pairs(self) -> bool:
+        """True for pairs that were looked at one by one (:func:`of_pairs`)."""
+        return self.spread is None and self.ratio.bounds is not None
 
     @property
     def found(self) -> bool:
@@ -208,6 +215,28 @@ def of_blocks(
     return _judge(interval, p, spread, threshold)
 
 
+def of_pairs(
+    a_values: Sequence[float],
+    b_values: Sequence[float],
+    threshold: float = THRESHOLD,
+    confidence: float = 0.95,
+) -> Comparison:
+    """:func:`ratio` of pairs that were looked at one by one until something was known: interval
+    and p-value hold at all looks together (:mod:`wirelab.statistics.sequential`). Raises the
+    same."""
+    found = sequential.judge(b_values, a_values, threshold, confidence)
+    further = None
+    if found.outcome == "undecided":
+        further = sequential.further_pairs(b_values, a_values, threshold, confidence)
+    if found.ratio.bounds is None:
+        why = found.ratio.reason
+        return Comparison(found.ratio, "undecided", why, threshold, None, further)
+    logs = [log(a / b) for a, b in zip(a_values, b_values, strict=True)]
+    p = sequential.p_value(logs, log1p(threshold))
+    reason = _reason(found.ratio, found.outcome, threshold, confidence)
+    return Comparison(found.ratio, found.outcome, reason, threshold, p, further_pairs=further)
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjusted p-values of a family of tests, in the given order.
 
@@ -276,12 +305,16 @@ def _judge(
     interval: Interval, p: float, spread: Spread, threshold: float, confidence: float = 0.95
 ) -> Comparison:
     found = verdict(interval, threshold)
+    reason = _reason(interval, found, threshold, confidence)
+    return Comparison(interval, found, reason, threshold, p, spread=spread)
+
+
+def _reason(interval: Interval, found: Verdict, threshold: float, confidence: float) -> str:
+    if found == "undecided":
+        return why_undecided(interval, threshold)
     place = "within" if found == "equivalent" else "beyond"
     share = f"{100 * confidence:g} %"
-    reason = f"the {share} interval lies {place} the threshold of {100 * threshold:g} %"
-    if found == "undecided":
-        reason = why_undecided(interval, threshold)
-    return Comparison(interval, found, reason, threshold, p, spread=spread)
+    return f"the {share} interval lies {place} the threshold of {100 * threshold:g} %"
 
 
 def _p_value(value: float, spread: Spread, threshold: float) -> float:

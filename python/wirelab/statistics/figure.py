@@ -67,6 +67,13 @@ def _bytes_received(trial: Trial) -> float | None:
     return _share(trial.total(lambda one: one.bytes_received), trial)
 
 
+def _bytes_both(trial: Trial) -> float | None:
+    """Written to and read from the caller's sockets within the window, over its calls."""
+    both = [trial.total(lambda one: one.bytes_sent), trial.total(lambda one: one.bytes_received)]
+    known = [amount for amount in both if amount is not None]
+    return _share(sum(known), trial) if len(known) == len(both) else None
+
+
 def _share(amount: float | None, trial: Trial) -> float | None:
     calls = trial.ended()
     return float(amount) / calls if amount and calls else None
@@ -129,6 +136,8 @@ CLIENT_CPU = Figure("client_cpu", "client CPU per call", "s", "lower", client_cp
 SERVICE_CPU = Figure("service_cpu", "service CPU per call", "s", "lower", service_cpu_s_per_call)
 BYTES_SENT = Figure("bytes_sent", "bytes sent per call", "B", "lower", _bytes_sent)
 BYTES_RECEIVED = Figure("bytes_received", "bytes received per call", "B", "lower", _bytes_received)
+BYTES = Figure("bytes_per_call", "bytes per call", "B", "lower", _bytes_both)
+MEMORY = Figure("rss", "resident memory", "B", "lower", _runtime("rss_bytes", "mean"))
 
 FIGURES = (
     RATE,
@@ -144,6 +153,7 @@ FIGURES = (
     SERVICE_CPU,
     BYTES_SENT,
     BYTES_RECEIVED,
+    BYTES,
 )
 """Every figure, in the order in which tables show them. Response times are those of all calls,
 failed ones with the time until they failed, unless named otherwise."""
@@ -154,7 +164,7 @@ RUNTIME = (
     Figure("heap_used", "heap used", "B", "lower", _runtime("heap_used_bytes", "mean")),
     Figure("heap_used_max", "most heap used", "B", "lower", _runtime("heap_used_bytes", "max")),
     Figure("heap_idle", "heap idle", "B", "lower", _runtime("heap_idle_bytes", "mean")),
-    Figure("rss", "resident memory", "B", "lower", _runtime("rss_bytes", "mean")),
+    MEMORY,
     Figure("gc_pause_share", "share of time in GC pauses", "", "lower", _gc_pause_share),
     Figure("threads_max", "most threads", "", "lower", _runtime("threads", "max")),
     Figure(

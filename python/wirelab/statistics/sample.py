@@ -9,6 +9,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from wirelab.statistics.calls_needed import SAMPLES_ABOVE
 from wirelab.statistics.interval import NotFinite, NotPositive, NoValues, OutOfRange
 
 Floats = NDArray[np.float64]
@@ -40,10 +41,6 @@ def logarithms(values: Sequence[float] | Floats, what: str = "values") -> Floats
             "and count them as failed"
         )
     return np.log(array)
-
-
-SAMPLES_ABOVE = 10
-"""Samples that must lie above a percentile for it to be printed."""
 
 
 def percentile_printable(count: int, percentile: float) -> bool:

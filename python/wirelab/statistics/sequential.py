@@ -59,6 +59,26 @@ def reach_factor(n: int, confidence: float = 0.95) -> float | None:
     return sqrt((k - 1.0) * (n + c2) / room) if room > 0.0 else None
 
 
+def p_value(values: Sequence[float], border: float) -> float:
+    """Of the hypothesis that the mean lies between -``border`` and ``border``, at any moment:
+    the least ``1 / M_n(m)`` that :func:`confidence_sequence` describes, over these m. Below alpha
+    exactly when the interval of confidence 1 - alpha lies outside. Raises :class:`NoValues`,
+    :class:`NotFinite`."""
+    found = finite(values)
+    n, mean, c2 = int(found.size), float(found.mean()), PRIOR_PAIRS
+    if n < 2 or abs(mean) <= border:
+        return 1.0
+    nearest = border if mean > 0.0 else -border
+    shifted = found - nearest
+    total, squares = float(shifted.sum()), float((shifted**2).sum())
+    whole = (n + c2) * squares
+    rest = whole - total**2
+    if rest <= 0.0:
+        return 0.0
+    grown = 0.5 * (log(c2 / (n + c2)) + n * log(whole / rest))
+    return min(1.0, exp(-grown)) if grown < 700.0 else 0.0
+
+
 @dataclass(frozen=True)
 class Decision:
     """What is known after the pairs so far."""

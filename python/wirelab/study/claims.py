@@ -25,6 +25,9 @@ from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.statistics.repeats import Room, decided_by, further_repeats
 
+NOT_MEASURED = "not measured"
+"""How the reason of a claim begins whose cells are missing."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -76,6 +79,13 @@ class Part:
     """What may decide an undecided one; in the reason, too."""
 
     @property
+    def is_measured(self) -> bool:
+        """False if a cell that it needs was not measured."""
+        if self.steps:
+            return all(step.is_measured for step in self.steps)
+        return not self.reason.startswith(NOT_MEASURED)
+
+    @property
     def where(self) -> str:
         """``150 kB, 10 users``."""
         return level_words(self.level)
@@ -90,6 +100,12 @@ class Judgement:
     reason: str
     parts: tuple[Part, ...]
 
+    @property
+    def is_measured(self) -> bool:
+        """False if it is undecided for want of cells alone."""
+        open_parts = [part for part in self.parts if part.outcome == "undecided"]
+        return self.outcome != "undecided" or any(part.is_measured for part in open_parts)
+
     def to_json(self) -> dict[str, object]:
         """For exports."""
         return {
@@ -98,6 +114,7 @@ class Judgement:
             "source": self.finding.source,
             "expected": self.finding.expected,
             "outcome": self.outcome,
+            "measured": self.is_measured,
             "reason": self.reason,
             "parts": [_part(part) for part in self.parts],
         }
@@ -133,7 +150,7 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     found = [(power, selector, selector.find(trials)) for power, selector in _terms(finding, level)]
     missing = [str(selector) for _, selector, cell in found if not (cell and cell.values(figure))]
     if missing:
-        return Part(level, None, "undecided", f"not measured: {'; '.join(missing)}")
+        return Part(level, None, "undecided", f"{NOT_MEASURED}: {'; '.join(missing)}")
     powered: list[Powered] = [(p, w, c) for p, w, c in found if c is not None]
     strict_level = 1 - (1 - linear_contrasts.CONFIDENCE) / len(finding.levels)
     try:
@@ -178,7 +195,7 @@ def _in_order(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     orders = [trial.wire.order for trial in measured if trial.wire and trial.wire.order]
     if None in found or not orders:
         missing = "; ".join(str(selector.changed(level)) for selector in finding.over)
-        return Part(level, None, "undecided", f"not measured: {missing}")
+        return Part(level, None, "undecided", f"{NOT_MEASURED}: {missing}")
     shown = sum(_has_in_order(order, finding.order) for order in orders)
     outcome: Outcome = (
         "holds" if shown == len(orders) else "undecided" if shown else "does not hold"

@@ -20,7 +20,7 @@ from wirelab.report.sections import explanations
 from wirelab.report.source import Source
 from wirelab.study import winners
 from wirelab.study.catalogue import Found
-from wirelab.study.claims import Judgement, Part
+from wirelab.study.claims import NOT_MEASURED, Judgement, Part
 from wirelab.study.model import WinnersEntry
 from wirelab.study.published import Figure as Printed
 from wirelab.study.published_comparison import CONTENDERS_MAX, Line, Pair
@@ -60,14 +60,19 @@ def claims(made: Reproduction) -> dict[str, tuple[str, ...]]:
         outcome: tuple(
             f"{judged.finding.claim} [{judged.finding.id}]"
             for judged in made.judgements
-            if judged.outcome == outcome
+            if _outcome(judged) == outcome
         )
-        for outcome in OUTCOMES
+        for outcome in (*OUTCOMES, NOT_MEASURED)
     }
 
 
+def _outcome(judged: Judgement) -> str:
+    """Its outcome; of a claim whose cells are missing, that."""
+    return judged.outcome if judged.is_measured else NOT_MEASURED
+
+
 def count(made: Reproduction) -> str:
-    """How many claims hold, do not, and are undecided."""
+    """How many claims hold, do not, are undecided, and were not measured."""
     return f"{_count(made.judgements)}."
 
 
@@ -107,10 +112,13 @@ def _scale(made: Reproduction) -> str:
 
 
 def _count(judgements: Sequence[Judgement]) -> str:
-    counts = [sum(j.outcome == outcome for j in judgements) for outcome in OUTCOMES]
+    measured = [judged for judged in judgements if judged.is_measured]
+    counts = [sum(j.outcome == outcome for j in measured) for outcome in OUTCOMES]
+    missing = len(judgements) - len(measured)
+    rest = f"; {missing} {'was' if missing == 1 else 'were'} not measured" if missing else ""
     return (
-        f"Of {counted(len(judgements), 'finding')} tested {counts[0]} hold, {counts[1]} do not, "
-        f"and {counts[2]} are undecided"
+        f"Of {counted(len(measured), 'finding')} tested {counts[0]} hold, {counts[1]} do not, "
+        f"and {counts[2]} are undecided{rest}"
     )
 
 
@@ -130,8 +138,8 @@ def _findings(judgements: Sequence[Judgement]) -> Section:
 
 def _verdict(judgement: Judgement) -> str:
     """The outcome; below it what may decide an undecided one."""
-    if judgement.outcome != "undecided":
-        return judgement.outcome
+    if _outcome(judgement) != "undecided":
+        return _outcome(judgement)
     more = dict.fromkeys(part.decided_by for part in judgement.parts if part.decided_by)
     return "\n".join([judgement.outcome, *more])
 

@@ -122,9 +122,10 @@ class CompareParameters(Parameters):
 
     a: Service = Field(description=f"service A: {SERVICE}")
     b: Service = Field(description="service B, in the same notation")
-    figure: Name = Field(
-        "rate",
-        description="figure to compare: rate, response_p50, response_p99, service_cpu and others",
+    figure: Name | None = Field(
+        None,
+        description="figure to compare: rate, response_p50, response_p99, service_cpu and others; "
+        "default: rate, and response_p50 with a given rate",
     )
     threshold: float = Field(
         0.03,

@@ -86,7 +86,15 @@ class RunProgress(Silent):
         self._channel = channel
         self._done = self._total = 0
 
-    def begin(self, planned: Any, finished: int, at_most: bool) -> None:
+    def begin(
+        self,
+        planned: Any,
+        finished: int,
+        at_most: bool,
+        *,
+        ends_early: bool = False,
+        names: Any = None,
+    ) -> None:
         """The number of trials is the maximum."""
         self._done, self._total = finished, len(planned) + finished
 

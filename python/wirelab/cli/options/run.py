@@ -43,3 +43,12 @@ class RunOptions(AcceptOptions):
         help=f"{POSTGRES_HELP} Needs store=postgres.",
     )
     metrics_port: int | None = option("--metrics-port", **METRICS_PORT_OPTION)
+    repeats: int | None = option(
+        "--repeats",
+        type=click.IntRange(1, 1000),
+        help="Trials per cell, in place of the file's. With the --out of a run, more of them "
+        "continue it.",
+    )
+    plan: bool = option(
+        "--plan", is_flag=True, help="Print cells, trials, builds and time, and start nothing."
+    )

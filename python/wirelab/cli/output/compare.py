@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from wirelab.checks.load import marked
 from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.options.compare import PAIRS_MAX, PAIRS_PRECISE
 from wirelab.cli.output.diff import figure_named
 from wirelab.cli.output.named_services import ExperimentText, of_pair
 from wirelab.comparisons import outputs
+from wirelab.comparisons.guards import ERRORS
 from wirelab.comparisons.pairs import Answer, Question, compare
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.counting import of_all
@@ -84,9 +86,22 @@ def asked(experiment: ExperimentText, question: QuestionOptions) -> Question:
     return Question(
         experiment.text,
         experiment.name,
-        figure_named(question.figure),
+        None if question.figure is None else figure_named(question.figure),
         question.threshold,
-        question.pairs_max,
+        question.pairs_max or (PAIRS_PRECISE if question.precision else PAIRS_MAX),
+        guards(question.guard),
+        question.precision,
+        question.budget_s,
+    )
+
+
+def guards(text: str) -> tuple[str, ...]:
+    """Names of the guards in ``p99,errors``; none for ``none``. Raises :class:`UsageError`."""
+    names = [name.strip() for name in text.split(",")]
+    if names == ["none"]:
+        return ()
+    return tuple(
+        dict.fromkeys(name if name == ERRORS else figure_named(name).name for name in names)
     )
 
 
@@ -98,10 +113,13 @@ def document(answer: Answer, folder: Path) -> dict[str, object]:
 def show(answer: Answer, page: Path) -> None:
     """Prints the answer and the path of its report."""
     made = answer.gate
+    first, *others = outputs.sentences(made, answer.names)
+    out.print(folded(first, out.width), STYLES[made.outcome])
     for name, values in zip(answer.names, (made.pairs.a, made.pairs.b), strict=True):
         if values:
             out.print(f"{name:<28} {outputs.mean(values, made):>12}  {outputs.MEAN}")
-    out.print(folded(outputs.sentence(made, answer.names), out.width), STYLES[made.outcome])
+    for sentence in others:
+        out.print(folded(sentence, out.width))
     for which, calls in zip(answer.names, made.pairs.calls, strict=True):
         if calls.failed:
             text = f"{of_all(calls.failed, calls.made, 'call')} of {which} failed."

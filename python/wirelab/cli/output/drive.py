@@ -22,6 +22,7 @@ from wirelab.format.units import format_bytes, format_seconds
 from wirelab.records.caller import FileTables
 from wirelab.records.conversion import convert
 from wirelab.records.group import RepliesResult
+from wirelab.statistics.calls_needed import calls_needed, window_for
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -65,6 +66,7 @@ def show(target: str, result: Json) -> None:
         _say("  no call succeeded")
     _show_replies(result.get("replies"))
     _show_response_times("response time", result)
+    _show_lacking(result)
     if result["ok"] and result["load"] == "open":
         good = ", good calls" if result["errors"] else ""
         _show_times(f"service time{good}", result["service_time_ms"])
@@ -144,6 +146,17 @@ def _show_times(title: str, times: Json) -> None:
             f"{name} {format_seconds(ms / 1e3)}" for name, ms in times.items() if name != "min"
         ]
         _say(f"  {title}: {', '.join(parts)}")
+
+
+def _show_lacking(result: Json) -> None:
+    """Prints how many calls the p99 lacks, and what would have them."""
+    calls = result["calls"]
+    needed = calls_needed("p99") or 0
+    if "p99" in result["latency_ms"] or not 0 < calls < needed:
+        return
+    seconds = window_for(calls, result["window_s"], needed)
+    duration = format_seconds(seconds).replace(" ", "")
+    _say(f"  p99: {calls:,} of {needed:,} calls; `--duration {duration}` or `--calls {needed}`")
 
 
 def _without(times: Json, name: str) -> Json:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wirelab.explain.thresholds import Condition, Judged
     from wirelab.records.trial import Trial
     from wirelab.run.finished import Run
+    from wirelab.run.manifest import Manifest
 
 RETRY = "To measure failed trials again, use --retry-failed with the same --out."
 EXPORTS = (".csv", ".parquet", ".json", ".jsonl", ".openmetrics", ".hlog")
@@ -60,8 +61,7 @@ class Written:
 
     run: Run
     page: Path
-    threshold: float
-    """Share up to which a difference counts as equivalent."""
+    manifest: Manifest
 
     @classmethod
     def of(cls, run: Run) -> Written:
@@ -69,7 +69,7 @@ class Written:
         from wirelab.report.page import write_page
 
         page = write_page(run.folder)
-        return cls(run, page, run_directory.read_manifest(run.folder).threshold_in_use)
+        return cls(run, page, run_directory.read_manifest(run.folder))
 
     @property
     def exit_code(self) -> int:
@@ -80,12 +80,12 @@ class Written:
 
     def document(self) -> dict[str, object]:
         """What ``--json`` prints."""
-        return _summary(self.run, self.page, self.threshold)
+        return _summary(self.run, self.page, self.manifest)
 
     def show(self, reported: Collection[str] = ()) -> None:
         """Prints the results; not the failures of the trials whose ids are in ``reported``."""
         failed = [trial for trial in self.run.failed if trial.id not in reported]
-        _print(self.run, self.page, self.threshold, failed)
+        _print(self.run, self.page, self.manifest, failed)
 
 
 def _answers_nothing(trial: Trial) -> bool:
@@ -132,8 +132,7 @@ def export(run: Run, file: Path) -> None:
     if file.suffix == ".hlog":
         made = exports.to_hlog(run.folder, run.trials)
     elif file.suffix == ".json":
-        threshold = run_directory.read_manifest(run.folder).threshold_in_use
-        made = json.dumps(exports.to_json(run.trials, threshold), indent=1) + "\n"
+        made = json.dumps(_figures(run, run_directory.read_manifest(run.folder)), indent=1) + "\n"
     else:
         writers: dict[str, Callable[[Sequence[Trial]], str | bytes]] = {
             ".csv": exports.to_csv,
@@ -167,9 +166,7 @@ def accept_export(file: Path) -> None:
     accept_folder("--export", file)
 
 
-def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> None:
-    from wirelab.comparisons import outputs
-    from wirelab.comparisons.gate import kept
+def _print(run: Run, page: Path, manifest: Manifest, failed: Sequence[Trial]) -> None:
     from wirelab.report.findings.sentences import sentences
     from wirelab.report.sections import tested_findings
     from wirelab.report.terminal import terminal_table
@@ -177,13 +174,12 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
 
     for sentence in run.incomplete:
         point(sentence, "!", style="yellow")
-    comparison = run_directory.read_manifest(run.folder).comparison
-    made = None if comparison is None else kept(run.trials, comparison)
-    if comparison is not None and made is not None:
-        out.print(folded(outputs.sentence(made, comparison.names), out.width), "bold")
+    first, *others = sentences(run.trials, manifest.threshold_in_use, manifest.comparison)
+    out.print(folded(sanitize(first), out.width), "bold")
+    out.print()
     for text, style in terminal_table(run.trials):
         out.print(text, style)
-    for sentence in sentences(run.trials, threshold):
+    for sentence in others:
         point(sentence)
     outcome = recorded.read(run.folder)
     for line in tested_findings.lines(outcome) if outcome else ():
@@ -199,8 +195,14 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
     out.print(f"Report: {page}")
 
 
-def _summary(run: Run, page: Path, threshold: float) -> dict[str, object]:
+def _figures(run: Run, manifest: Manifest) -> dict[str, object]:
+    """Every figure, comparison and sentence, the same in all outputs."""
     from wirelab.report.export import to_json
+
+    return to_json(run.trials, manifest.threshold_in_use, manifest.comparison)
+
+
+def _summary(run: Run, page: Path, manifest: Manifest) -> dict[str, object]:
     from wirelab.run.adaptive import recorded
 
     outcome = recorded.read(run.folder)
@@ -215,6 +217,6 @@ def _summary(run: Run, page: Path, threshold: float) -> dict[str, object]:
         ],
         "failed": [{"id": trial.id, "reason": trial.reason} for trial in run.failed],
         "skipped": list(run.skipped),
-        **to_json(run.trials, threshold),
+        **_figures(run, manifest),
         **({"findings_tested": outcome.to_json()} if outcome else {}),
     }

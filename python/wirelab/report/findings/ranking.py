@@ -7,15 +7,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 
+from wirelab.comparisons.guards import confidence_of_figure
 from wirelab.explain import figures
 from wirelab.records.trial import Point, Trial
+from wirelab.run.manifest import Comparison as Asked
 from wirelab.statistics.blocks import Blocks, blocks
 from wirelab.statistics.cell import Cell, cells, setting_key
-from wirelab.statistics.comparison import Comparison, family, of_blocks, ratio
+from wirelab.statistics.comparison import Comparison, family, of_blocks, of_pairs, ratio
 from wirelab.statistics.figure import (
+    BYTES,
     CLIENT_CPU,
     GOOD_P50,
     GOOD_P99,
+    MEMORY,
     RATE,
     RESPONSE_P50,
     RESPONSE_P99,
@@ -29,6 +33,8 @@ NO_VALUE = "a side has no value; a longer window, or trials that measure it, may
 CLIENT = "a client with more cores, or fewer users, may decide"
 COMPARED = (RATE, RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
 """Figures in which stacks are compared."""
+COMPARED_IF_KNOWN = (BYTES, MEMORY)
+"""Further ones, where a trial has them."""
 COMPARED_GOOD = (GOOD_P50, GOOD_P99)
 """Those in settings in which calls failed."""
 
@@ -117,27 +123,54 @@ class Ranking:
         return pair.second if leader is pair.first else pair.first
 
 
-def rankings(trials: Iterable[Trial], figure: Figure, threshold: float) -> list[Ranking]:
-    """One ranking per setting that at least two stacks share, in reading order.
+def rankings(
+    trials: Iterable[Trial], figure: Figure, threshold: float, asked: Asked | None = None
+) -> list[Ranking]:
+    """One ranking per setting that at least two stacks share, in reading order. The pairs that
+    ``wirelab compare`` measured for a question, ``asked``, are compared as the question is.
 
     All comparisons of the figure are one family; those of a barred ranking are not in it.
     """
+    return _judged(_rankings(trials, figure, threshold, asked))
+
+
+def _rankings(
+    trials: Iterable[Trial], figure: Figure, threshold: float, asked: Asked | None
+) -> list[Ranking]:
     settings: dict[str, list[Cell]] = {}
     for cell in cells(trials):
         settings.setdefault(setting_key(cell.point), []).append(cell)
-    shared = [tuple(group) for group in settings.values() if len(group) > 1]
-    comparer = _Comparer.of([cell for group in shared for cell in group], figure, threshold)
-    return _judged([_ranking(group, comparer) for group in shared])
+    shared = [tuple(_ordered(group, asked)) for group in settings.values() if len(group) > 1]
+    every = [cell for group in shared for cell in group]
+    comparer = _Comparer.of(every, figure, threshold, asked)
+    return [_ranking(group, comparer) for group in shared]
 
 
-def all_rankings(trials: Sequence[Trial], threshold: float) -> Iterator[Ranking]:
-    """Every ranking of every figure that is compared."""
-    for figure in COMPARED:
-        yield from rankings(trials, figure, threshold)
+def _ordered(group: Sequence[Cell], asked: Asked | None) -> Sequence[Cell]:
+    """The second of a question first: its ratio is that of b over a."""
+    if asked is None:
+        return group
+    return sorted(group, key=lambda cell: cell.point.stack != asked.stacks[1])
+
+
+def all_rankings(
+    trials: Sequence[Trial], threshold: float, asked: Asked | None = None
+) -> Iterator[Ranking]:
+    """Every ranking of every figure that is compared. Of a question, the figures that it did not
+    ask for are one family."""
+    also = (one for one in COMPARED_IF_KNOWN if any(one.of(trial) for trial in trials))
+    others: list[Ranking] = []
+    for figure in (*COMPARED, *also):
+        found = _rankings(trials, figure, threshold, asked)
+        if asked is None or figure.name == asked.figure:
+            yield from _judged(found)
+        else:
+            others += found
+    yield from _judged(others)
     failing = {setting_key(trial.point) for trial in trials if trial.result.errors}
     struck = [trial for trial in trials if setting_key(trial.point) in failing]
     for figure in COMPARED_GOOD:
-        yield from rankings(struck, figure, threshold)
+        yield from rankings(struck, figure, threshold, asked)
 
 
 def _ranking(group: tuple[Cell, ...], comparer: _Comparer) -> Ranking:
@@ -189,16 +222,22 @@ class _Comparer:
     places: Mapping[int, int]
     """The identity of a cell -> its place among the blocks' cells; cells without a spread, or
     with fewer than two values, have none."""
+    asked: Asked | None = None
 
     @classmethod
-    def of(cls, every: Sequence[Cell], figure: Figure, threshold: float) -> _Comparer:
+    def of(
+        cls, every: Sequence[Cell], figure: Figure, threshold: float, asked: Asked | None
+    ) -> _Comparer:
         rows = {id(cell): tuple(sorted(cell.by_repeat(figure).items())) for cell in every}
         varying = {key: row for key, row in rows.items() if len({value for _, value in row}) > 1}
         places = {key: place for place, key in enumerate(varying)}
-        return cls(figure, threshold, _blocks(tuple(varying.values())), places)
+        blocked = None if asked else _blocks(tuple(varying.values()))
+        return cls(figure, threshold, blocked, places, asked)
 
     def compare(self, first: Cell, second: Cell) -> Comparison | None:
         """first / second; None where one of them has no value."""
+        if self.asked is not None:
+            return self._compare_pairs(first, second, self.asked)
         values = [tuple(cell.values(self.figure)) for cell in (first, second)]
         ends = [self.places.get(id(cell)) for cell in (first, second)]
         if self.blocks is not None and ends[0] is not None and ends[1] is not None:
@@ -208,6 +247,18 @@ class _Comparer:
             return _ratio(values[0], values[1], self.threshold)
         except NoValues:
             return None
+
+    def _compare_pairs(self, first: Cell, second: Cell, asked: Asked) -> Comparison | None:
+        """Of the repeats that both have."""
+        a, b = first.by_repeat(self.figure), second.by_repeat(self.figure)
+        both = sorted(a.keys() & b.keys())
+        is_question = self.figure.name == asked.figure
+        guards = [name for name in asked.guards if name != asked.figure]
+        confidence = confidence_of_figure(guards) if is_question else 0.95
+        if not both:
+            return None
+        values = [a[at] for at in both], [b[at] for at in both]
+        return of_pairs(*values, self.threshold, confidence)
 
 
 @lru_cache(maxsize=256)

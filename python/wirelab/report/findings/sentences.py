@@ -1,7 +1,9 @@
 """What was found, in a few plain sentences, and only what the intervals allow.
 
-Differences lead, the largest first; then equivalences, then what is undecided with what would
-decide it, then what is not compared. The page's table of comparisons has every pair.
+The first answers the question: the main figure's verdict, then the most useful difference in
+another figure. Further differences follow, the largest first; then equivalences, then what is
+undecided with what would decide it, then what is not compared. The page's table of comparisons has
+every pair.
 """
 
 from __future__ import annotations
@@ -10,31 +12,52 @@ from collections import Counter
 from collections.abc import Sequence
 
 from wirelab.checks.load import client_bound
+from wirelab.comparisons import outputs
+from wirelab.comparisons.gate import kept
+from wirelab.explain.effect import noun, priority
 from wirelab.format.counting import counted, counted_failures, of_all, plural
 from wirelab.format.numbers import digits, sanitize, span
+from wirelab.format.units import format_minutes
 from wirelab.records.trial import PROXIED, Trial
 from wirelab.report.findings.ranking import Ranking, rankings
-from wirelab.report.findings.statements import EACH_MAX, NOUN, Statements
+from wirelab.report.findings.statements import EACH_MAX, Statements
+from wirelab.run.manifest import Comparison as Asked
 from wirelab.statistics.cell import cells
-from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, Figure
+from wirelab.statistics.comparison import ALPHA
+from wirelab.statistics.figure import (
+    BYTES,
+    CLIENT_CPU,
+    MEMORY,
+    RATE,
+    RESPONSE_P50,
+    RESPONSE_P99,
+    SERVICE_CPU,
+    Figure,
+)
+from wirelab.statistics.repeats import REPEATS_MAX
 from wirelab.statistics.verdict import THRESHOLD
 from wirelab.trial.labels import Names
 
 FAILED_LEAD = 0.01
 """Share of failed calls from which on they are reported before anything else."""
-MAIN_WEIGHT = 1.5
-"""The main figure leads unless the logarithm of another difference is larger by this factor:
-in a closed load rate and response time are two views of one difference."""
+SECONDARY = (RESPONSE_P50, RESPONSE_P99, SERVICE_CPU, CLIENT_CPU, BYTES, MEMORY)
+"""Figures besides the main one."""
 
 
-def sentences(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[str]:
-    """What the run found and how certain it is, the largest difference first.
+def sentences(
+    trials: Sequence[Trial], threshold: float = THRESHOLD, asked: Asked | None = None
+) -> list[str]:
+    """What the run found and how certain it is, the answer first. ``asked`` is the question of
+    ``wirelab compare``, which its own rule answers.
 
     A difference is stated only where the 95 % interval of the ratio excludes 1 by more
     than ``threshold`` and Holm's method upholds it among the figure's comparisons.
     """
     if not any(trial.status == "measured" for trial in trials):
         return ["No trial measured anything, so nothing is compared.", *_failures(trials)]
+    made = None if asked is None else kept(trials, asked)
+    if asked is not None and made is not None:
+        return [*outputs.sentences(made, asked.names), *_failures(trials)]
     names = Names.of(trial.point for trial in trials)
     closed = [trial for trial in trials if trial.point.load.is_closed]
     opened = [trial for trial in trials if not trial.point.load.is_closed]
@@ -59,24 +82,72 @@ def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) 
     main = rankings(trials, primary, threshold)
     if not main:
         return []
-    others = [figure for figure in (RESPONSE_P50, RESPONSE_P99) if figure is not primary]
-    every = [Statements(main, names, main=True)]
-    every += [Statements(rankings(trials, f, threshold), names, main=False) for f in others]
-    decided = [
-        (one.size * (MAIN_WEIGHT if each.main else 1.0), one.text)
-        for each in every
-        for one in each.decided()
-    ]
+    known = [one for one in SECONDARY if one is not primary and _is_known(one, trials)]
+    first = Statements(main, names, main=True)
+    others = [Statements(rankings(trials, f, threshold), names, main=False) for f in known]
+    answer = first.answer(threshold)
+    # The times of a closed load repeat what its rate has told.
+    told = (RESPONSE_P50, RESPONSE_P99) if primary is RATE and first.decided() else ()
+    useful = _most_useful(others, told)
+    said = {answer, useful}
+    every = [first, *others]
+    decided = [one for each in every for one in each.decided() if one.text not in said]
     return [
-        *(text for _, text in sorted(decided, key=lambda each: -each[0])),
+        " ".join(filter(None, (answer, useful))),
+        *(one.text for one in sorted(decided, key=lambda one: -one.size)),
         *_joined(
             f"Equivalent within {100.0 * threshold:g} %",
             [part for each in every for part in each.equivalent()],
         ),
-        *_joined("Undecided", [part for each in every for part in each.undecided()]),
-        *(text for each in every for text in each.not_compared()),
+        *_undecided(every, trials),
+        *(text for each in every for text in each.not_compared() if text not in said),
         _together(main, threshold),
     ]
+
+
+def _is_known(figure: Figure, trials: Sequence[Trial]) -> bool:
+    """Whether there is anything to say of it; that no trial has a p99 is worth a sentence."""
+    return figure.unit == "ns" or any(figure.of(trial) for trial in trials)
+
+
+def _most_useful(others: Sequence[Statements], told: Sequence[Figure]) -> str:
+    """The difference in another figure that is of most use, one of ``told`` only where there is no
+    other; empty where there is none. The choice
+    of the best figure is paid for: the figures' least p-values are one family more of Holm's
+    method, and what is stated must be as small as its figure's must be."""
+    tested = [(p, each) for each in others if (p := each.least_p()) is not None]
+    tested.sort(key=lambda one: one[0])
+    upheld = [
+        (each.figure in told, priority(each.figure), -one.size, one.text)
+        for rank, (_, each) in enumerate(tested)
+        for one in each.differences()
+        if one.p_value * (len(tested) - rank) < ALPHA
+    ]
+    return min(upheld)[-1] if upheld else ""
+
+
+def _undecided(every: Sequence[Statements], trials: Sequence[Trial]) -> list[str]:
+    """One sentence on all figures, and what may decide them."""
+    parts = [part for each in every for part in each.undecided()]
+    needed = [number for each in every for number in each.needed()]
+    if not parts:
+        return []
+    return [f"Undecided: {'; '.join(parts)}. {_decided_by(needed, trials)}"]
+
+
+def _decided_by(needed: Sequence[int | None], trials: Sequence[Trial]) -> str:
+    """```--repeats 12` (8 more, about 3 min) may decide 2 of 3.``"""
+    known = [number for number in needed if number is not None]
+    if not known:
+        return f"More than {REPEATS_MAX} more repeats would be needed."
+    made = max(len(cell.trials) for cell in cells(trials))
+    more = max(known)
+    seconds = sum(trial.seconds for trial in trials) / made * more
+    what = "all of them" if len(needed) > 1 else "it"
+    if len(known) < len(needed):
+        what = f"{len(known)} of {len(needed)}"
+    time = format_minutes(seconds)
+    return f"`--repeats {made + more}` ({more} more, about {time}) may decide {what}."
 
 
 def _joined(head: str, parts: Sequence[str]) -> list[str]:
@@ -100,7 +171,7 @@ def _together(main: list[Ranking], threshold: float) -> str:
         return f"{small}."
     return (
         f"{small}. Among all {len(pairs)} comparisons Holm's method upholds {kept} of "
-        f"{counted(alone, 'difference')} in {NOUN[main[0].figure.name]}; others do not count."
+        f"{counted(alone, 'difference')} in {noun(main[0].figure)}; others do not count."
     )
 
 

@@ -11,26 +11,28 @@ from math import log
 from typing import Literal
 
 from wirelab.checks.load import client_bound
+from wirelab.explain.effect import (
+    article,
+    capitalized,
+    effect,
+    noun,
+    side,
+    than,
+    verb,
+    wording,
+)
 from wirelab.format.counting import counted, of_all
-from wirelab.format.numbers import quantity
+from wirelab.format.numbers import quantity, ratio_limits
 from wirelab.records.trial import Point
-from wirelab.report.findings.effect import effect, side, than, wording
 from wirelab.report.findings.ranking import Pair, Ranking
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.figure import RATE, RESPONSE_P99, Figure
 from wirelab.statistics.interval import Interval
-from wirelab.statistics.repeats import REPEATS_MAX, decided_by
 from wirelab.trial.labels import Names, listed
 
 EACH_MAX = 3
 """Settings of one sentence that are named one by one; beyond, the least and the most."""
-
-NOUN = {
-    "rate": "calls per second",
-    "response_p50": "median response time",
-    "response_p99": "p99 response time",
-}
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Decided:
 
     size: float
     text: str
+    p_value: float = 0.0
+    """The largest of what it states, adjusted among the figure's comparisons."""
 
 
 class Statements:
@@ -49,17 +53,71 @@ class Statements:
     def __init__(self, every: Sequence[Ranking], names: Names, *, main: bool) -> None:
         self.outcomes = [outcome(ranking) for ranking in every]
         self.figure: Figure = every[0].figure
-        self.noun = NOUN[self.figure.name]
-        if self.figure is not RATE and any(cell.errors for one in every for cell in one.cells):
+        self.noun = noun(self.figure)
+        if self.figure.unit == "ns" and any(cell.errors for one in every for cell in one.cells):
             self.noun += " of all calls"
         self.words = wording(self.figure)
+        self.verb = verb(self.figure)
+        self.article = article(self.figure)
         self.names = names
         self.main = main
 
+    def answer(self, threshold: float) -> str:
+        """The sentence that answers which stack is ahead in this figure."""
+        decided = max(self.decided(), key=lambda one: one.size, default=None)
+        if decided is not None:
+            return decided.text
+        level, unknown = self._of_kinds("equivalent", "tied"), self._of_kinds("undecided", "open")
+        if not level and not unknown:
+            return next(iter(self.not_compared()), "")
+        head = capitalized(self.noun)
+        within = f"equivalent within {100.0 * threshold:g} %"
+        if level and unknown:
+            of = len(self.outcomes)
+            return (
+                f"{head}: {within} in {len(level)} of {of} settings, undecided in {len(unknown)}."
+            )
+        verdict = "undecided" if unknown else within
+        if unknown and all(found.kind == "open" for found in unknown):
+            verdict += f" which stack {self._most()}"
+        return f"{head}: {verdict}{self._ratios(level or unknown, threshold)}."
+
+    def _of_kinds(self, *kinds: Kind) -> list[Outcome]:
+        return [found for found in self.outcomes if found.kind in kinds]
+
+    def _ratios(self, group: Sequence[Outcome], threshold: float) -> str:
+        """`` (grpc over rest 0.860 to 1.10)``, the least and the most of several settings; empty
+        where they have several pairs or no intervals."""
+        where = f" in all {len(group)} settings" if len(group) > 1 else ""
+        found = [found.comparison for found in group if len(found.ranking.pairs) == 1]
+        ratios = [comparison.ratio for comparison in found if comparison is not None]
+        if len(ratios) < len(group) or not all(ratio.bounds for ratio in ratios):
+            return where
+        first, second = (self.names.stacks[who] for who in group[0].who)
+        ends = list(chain.from_iterable(ratio.bounds or () for ratio in ratios))
+        limits = ratio_limits(min(ends), max(ends), threshold)
+        return f"{where} ({first} over {second} {limits})"
+
     def decided(self) -> list[Decided]:
-        """Differences."""
-        largest = self._largest() if self.main else None
+        """Differences; where no stack is ahead, the largest of the main figure."""
+        won = list(map(self._won, self._grouped("won")))
+        return self.differences() if self.main else won
+
+    def differences(self) -> list[Decided]:
+        """The same, with the largest of any figure."""
+        largest = self._largest()
         return [*map(self._won, self._grouped("won")), *([largest] if largest else [])]
+
+    def needed(self) -> list[int | None]:
+        """Of the settings whose best is undecided: how many more repeats may decide each; None
+        where no sensible number does."""
+        return [found.further_repeats for found in self._of_kinds("undecided", "open")]
+
+    def least_p(self) -> float | None:
+        """The least p-value, adjusted among the figure's comparisons; None without any."""
+        every = [pair.comparison for one in self.outcomes for pair in one.ranking.pairs]
+        known = [one.p_holm for one in every if one is not None and one.p_holm is not None]
+        return min(known, default=None)
 
     def equivalent(self) -> list[str]:
         """``calls per second of a and b in 2 of 6 settings, 0.40 % fewer to 1.2 % more``."""
@@ -72,10 +130,9 @@ class Statements:
         ]
 
     def undecided(self) -> list[str]:
-        """``calls per second of a and b in 4 of 6 settings, 51 % fewer to 79 % more: about 12
-        more repeats may decide``."""
+        """``calls per second of a and b in 4 of 6 settings, 51 % fewer to 79 % more``."""
         pairs = [
-            f"{self._about(group)}{self._reach(group)}: {self._why(group)}"
+            f"{self._about(group)}{self._reach(group)}{self._why(group)}"
             for group in self._grouped("undecided")
         ]
         return pairs + [self._open(group) for group in self._grouped("open")]
@@ -89,7 +146,7 @@ class Statements:
             return []
         where = "" if len(self.outcomes) == 1 else f" {self._where(lacking)}"
         few = "; it needs 1,000 calls per trial" if self.figure is RESPONSE_P99 else ""
-        return [f"Not every stack has a {self.noun}{where}{few}."]
+        return [f"Not every stack has {self.article}{self.noun}{where}{few}."]
 
     def _grouped(self, kind: Kind) -> list[list[Outcome]]:
         """Outcomes of a kind by the stacks that they are about, the most frequent first."""
@@ -103,23 +160,22 @@ class Statements:
         found = [(one, one.comparison.ratio) for one in group if one.comparison]
         found.sort(key=lambda each: -abs(log(each[1].estimate)))
         winner, *loser = (self.names.stacks[who] for who in group[0].who)
-        made = "made" if self.figure is RATE else "had"
         against = loser[0] if loser else "every other stack"
         if len(found) == 1 and loser:
             where = f"at {self.names.settings([found[0][0].ranking.point])}"
-            text = f"{winner} {made} {self._size(found[0][1])} {against} {where}"
+            text = f"{winner} {self.verb} {self._size(found[0][1])} {against} {where}"
         else:
-            more = "more" if self.figure is RATE else "a shorter"
+            better = self.words.up if self.figure.better == "higher" else self.words.down
+            more = f"{self.article}{better}"
             settings = f" {self._where(group)}" if len(self.outcomes) > 1 else ""
-            text = (
-                f"{winner} {made} {more} {self.noun} than {against}{settings}: {self._each(found)}"
-            )
-        return Decided(abs(log(found[0][1].estimate)), f"{text}.")
+            ahead = f"{self.verb} {more} {self.noun} than {against}{settings}"
+            text = f"{winner} {ahead}: {self._each(found)}"
+        p = max((one.comparison.p_holm or 0.0 for one in group if one.comparison), default=0.0)
+        return Decided(abs(log(found[0][1].estimate)), f"{text}.", p)
 
     def _size(self, ratio: Interval) -> str:
         """``93 % more calls per second (81 % to 106 %) than``, ``a 36 % shorter ... than``."""
-        article = "" if self.figure is RATE else "a "
-        return f"{article}{effect(ratio, self.words, self.noun)} {than(ratio)}"
+        return f"{self.article}{effect(ratio, self.words, self.noun)} {than(ratio)}"
 
     def _each(self, found: Sequence[tuple[Outcome, Interval]]) -> str:
         """The winner's ratio to the next best, setting by setting, or the most and the least."""
@@ -150,17 +206,25 @@ class Statements:
         ahead, pair, comparison, point = best
         behind = pair.second if ahead is pair.first else pair.first
         ratio = (comparison if ahead is pair.first else comparison.inverted()).ratio
-        made = "made" if self.figure is RATE else "had"
-        text = f"{self._stacks([ahead])} {made} {self._size(ratio)} {self._stacks([behind])}"
+        text = f"{self._stacks([ahead])} {self.verb} {self._size(ratio)} {self._stacks([behind])}"
         of = f", the largest of {len(found)} such differences" if len(found) > 1 else ""
-        return Decided(abs(log(ratio.estimate)), f"{text} at {self.names.settings([point])}{of}.")
+        where = self.names.settings([point])
+        size, p = abs(log(ratio.estimate)), comparison.p_holm or 0.0
+        return Decided(size, f"{text} at {where}{of}.", p)
+
+    def _most(self) -> str:
+        """``made the most``, ``had the shortest``."""
+        superlative = {"more": "most", "fewer": "fewest", "shorter": "shortest", "less": "least"}
+        better = self.words.up if self.figure.better == "higher" else self.words.down
+        return f"{self.verb} the {superlative[better]}"
 
     def _open(self, group: list[Outcome]) -> str:
-        most = "made the most" if self.figure is RATE else "had the shortest"
-        which = " ".join(filter(None, (f"which stack {most} {self.noun}", self._where(group))))
+        which = " ".join(
+            filter(None, (f"which stack {self._most()} {self.noun}", self._where(group)))
+        )
         if self.main and len(group) <= EACH_MAX:
             return f"{which}: {', '.join(map(self._ahead_of_some, group))}"
-        return f"{which}: {self._why(group)}"
+        return f"{which}{self._why(group)}"
 
     def _ahead_of_some(self, found: Outcome) -> str:
         """The best estimate, and what it is equivalent to or undecided against."""
@@ -175,23 +239,22 @@ class Statements:
         for word, verdict in (("equivalent to", "equivalent"), ("undecided against", "undecided")):
             same = [c for c, one in verdicts if one is not None and one.verdict == verdict]
             parts += [f"{word} {self._stacks(same)}"] if same else []
-        return f"{', '.join(parts)} ({self._why([found])})" if found.rivals else ", ".join(parts)
+        return f"{', '.join(parts)}{self._why([found])}" if found.rivals else ", ".join(parts)
 
     def _why(self, group: Sequence[Outcome]) -> str:
-        """Why several settings are undecided, where that is not the width of the intervals
-        alone, and what may decide them."""
+        """Why several settings are undecided, in brackets, where that is not the width of the
+        intervals alone."""
         rivals = [comparison for found in group for comparison in found.rivals]
         if not rivals:
-            return "a stack has no value"
+            return " (a stack has no value)"
         if all(comparison.ratio.bounds is None for comparison in rivals):
-            why = f"{rivals[0].reason}, {rivals[0].decided_by}"
-            return why if self.main else "no interval"
+            return f" ({rivals[0].reason})" if self.main else " (no interval)"
         withdrawn = [comparison for comparison in rivals if comparison.withdrawn]
+        if not withdrawn:
+            return ""
         if len(rivals) == 1:
-            return ", ".join([*(one.reason for one in withdrawn), rivals[0].decided_by])
-        differences = counted(len(withdrawn), "difference")
-        why = f"Holm's method does not uphold {differences}, " if withdrawn else ""
-        return why + _repeats([found.further_repeats for found in group])
+            return f" ({withdrawn[0].reason})"
+        return f" (Holm's method does not uphold {counted(len(withdrawn), 'difference')})"
 
     def _barred(self, group: list[Outcome]) -> str:
         limited = [cell for found in group for cell in found.ranking.barred]
@@ -260,21 +323,6 @@ class Statements:
 
 def _has_rate(cell: Cell) -> bool:
     return cell.interval(RATE) is not None
-
-
-def _repeats(numbers: Sequence[int | None]) -> str:
-    """What decides several settings; None: no sensible number."""
-    known = sorted(number for number in numbers if number is not None)
-    if not known:
-        return f"more than {REPEATS_MAX} more repeats would be needed"
-    least, most = known[0], known[-1]
-    shown = (
-        decided_by(least) if least == most else f"about {least} to {most} more repeats may decide"
-    )
-    rest = len(numbers) - len(known)
-    if not rest:
-        return shown
-    return f"{shown} ({counted(rest, 'setting')} would need more than {REPEATS_MAX})"
 
 
 Kind = Literal["won", "equivalent", "tied", "undecided", "open", "empty", "barred"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wirelab.format.numbers import NONE, digits, span
+from wirelab.format.numbers import NONE, digits, ratio_limits, span
 from wirelab.records.trial import Point
 from wirelab.report.findings.ranking import NO_VALUE, Pair, Ranking, all_rankings
 from wirelab.report.section import Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import setting_key
+from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.figure import GOOD_P50, GOOD_P99, RESPONSE_P50, RESPONSE_P99
 
 COMPARISONS_MAX = 500
@@ -42,7 +43,7 @@ class _Compared:
         found = self.pair.comparison
         if found is None:
             return f"{NONE}\n{UNDECIDED}"
-        lines = (digits(found.ratio.estimate), span(found.ratio), found.verdict)
+        lines = (digits(found.ratio.estimate), _limits(found), found.verdict)
         return "\n".join(filter(None, lines))
 
     @property
@@ -52,6 +53,14 @@ class _Compared:
         if found is None:
             return NO_VALUE
         return found.explanation if found.verdict == UNDECIDED else ""
+
+
+def _limits(found: Comparison) -> str:
+    """On the side of the threshold that the verdict states; empty where they are the estimate."""
+    shown = span(found.ratio)
+    if not shown or found.ratio.bounds is None:
+        return shown
+    return ratio_limits(*found.ratio.bounds, found.threshold)
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,7 @@ class Comparisons:
 def comparisons(source: Source) -> Comparisons:
     """All pairs; beyond :data:`COMPARISONS_MAX` those of the best stack of each setting and figure
     with the others."""
-    found = list(all_rankings(source.trials, source.threshold))
+    found = list(all_rankings(source.trials, source.threshold, source.asked))
     count = sum(len(ranking.pairs) for ranking in found)
     every = [
         _compared(source, ranking, pair)

@@ -1,4 +1,4 @@
-"""The size of a difference in words: how much more, shorter, longer one figure is."""
+"""A difference in words: how much more, shorter, longer one figure is, and what is compared."""
 
 from __future__ import annotations
 
@@ -35,23 +35,75 @@ class Wording:
 AMOUNT = Wording("more", "fewer", "times as many", "equally many")
 DURATION = Wording("longer", "shorter", "times as long", "equally long")
 COST = Wording("more", "less", "times as much", "equally much")
-_OF_UNIT = {"1/s": AMOUNT, "ns": DURATION, "B": AMOUNT}
+_OF_UNIT = {"1/s": AMOUNT, "ns": DURATION}
 
 
 def wording(figure: Figure) -> Wording:
-    """Rates and bytes are counted, times are long, and CPU is spent."""
-    return _OF_UNIT.get(figure.unit, COST)
+    """Rates and bytes of calls are counted, times are long, CPU and memory are used."""
+    counted = figure.unit == "B" and figure.name.startswith("bytes")
+    return AMOUNT if counted else _OF_UNIT.get(figure.unit, COST)
 
 
-def effect(ratio: Interval, words: Wording, noun: str = "") -> str:
+NOUN = {
+    "rate": "calls per second",
+    "response_p50": "median response time",
+    "response_p99": "p99 response time",
+    "service_cpu": "service CPU per call",
+    "client_cpu": "client CPU per call",
+    "bytes_per_call": "bytes per call",
+    "rss": "resident memory",
+}
+"""Figures in a sentence, by name."""
+_VERB = {"1/s": "made", "ns": "had"}
+_PRIORITY = {"client_cpu": 1, "bytes_per_call": 2, "rss": 2}
+
+
+def noun(figure: Figure) -> str:
+    """``calls per second``; the title of a figure that sentences rarely name."""
+    return NOUN.get(figure.name, figure.title)
+
+
+def capitalized(text: str) -> str:
+    """With a large first letter, as the beginning of a sentence has; the others as they are."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def verb(figure: Figure) -> str:
+    """What a stack did: it made calls, had a response time, used CPU."""
+    return _VERB.get(figure.unit, "used")
+
+
+def article(figure: Figure) -> str:
+    """``a `` before a time."""
+    return "a " if figure.unit == "ns" else ""
+
+
+def priority(figure: Figure) -> int:
+    """The order in which figures are of use, the lowest first: what users and the service's
+    processor notice goes before what only the client does, and that before bytes and memory,
+    which follow from the format."""
+    return _PRIORITY.get(figure.name, 0)
+
+
+def effect(ratio: Interval, words: Wording, named: str = "") -> str:
     """``36 % shorter (27 % to 44 %)``, ``93 % more (81 % to 106 %)``, ``3.4 times as many (3.1
     to 3.8)``, ``shorter by a factor of 3.4 (3.1 to 3.8)``; where the limits lie on both sides
     of 1, ``5.0 % fewer (51 % fewer to 79 % more)``. Limits that are the estimate are left out.
-    With ``noun`` it is named: ``93 % more calls per second (81 % to 106 %)``."""
+    With ``named`` it is: ``93 % more calls per second (81 % to 106 %)``."""
     size, limits = _share(ratio, words) if _is_small(ratio) else _factor(ratio, words)
-    if noun:
-        size = f"{noun} {size}" if size.startswith(words.down) else f"{size} {noun}"
+    if named:
+        size = _named(size, words, named)
     return f"{size} ({limits})" if limits else size
+
+
+def _named(size: str, words: Wording, named: str) -> str:
+    """``3.4 times as much service CPU per call``, ``fewer bytes per call by a factor of 3``,
+    ``median response time shorter by a factor of 3``."""
+    if not size.startswith(words.down):
+        return f"{size} {named}"
+    if words is DURATION:
+        return f"{named} {size}"
+    return f"{words.down} {named}{size.removeprefix(words.down)}"
 
 
 def than(ratio: Interval) -> str:
@@ -67,14 +119,19 @@ def _factor(ratio: Interval, words: Wording) -> tuple[str, str]:
     """The size in words, and its limits."""
     upwards = ratio.estimate >= 1.0
     size = ratio.estimate if upwards else 1.0 / ratio.estimate
+    low, high = _turned(ratio, upwards=upwards)
+    known = ratio.bounds is not None and low >= 1.0
+    significant = _significant(size, low, high) if known else None
     shown = digits(size, FACTOR_DIGITS)
+    if significant and not low <= float(shown.replace(",", "")) <= high:
+        shown = digits(size, significant)
     named = f"{shown} {words.times}" if upwards else f"{words.down} by a factor of {shown}"
     if ratio.bounds is None:
         return named, ""
-    low, high = _turned(ratio, upwards=upwards)
     if low < 1.0:
         return named, _sides(ratio, words, FACTOR_FROM)
-    return named, _apart(size, low, high)
+    limits = [digits(value, significant) for value in (low, high)] if significant else []
+    return named, " to ".join(limits)
 
 
 def _turned(ratio: Interval, *, upwards: bool) -> tuple[float, float]:
@@ -85,12 +142,12 @@ def _turned(ratio: Interval, *, upwards: bool) -> tuple[float, float]:
     return 1.0 / high, 1.0 / low if low > 0.0 else float("inf")
 
 
-def _apart(size: float, low: float, high: float) -> str:
+def _significant(size: float, low: float, high: float) -> int | None:
+    """Digits in which a factor and its limits differ; None where no sensible number shows them."""
     for significant in range(FACTOR_DIGITS, FACTOR_DIGITS + PLACES_MAX):
-        shown = [digits(value, significant) for value in (low, size, high)]
-        if len(set(shown)) > 1:
-            return f"{shown[0]} to {shown[2]}"
-    return ""
+        if len({digits(value, significant) for value in (low, size, high)}) > 1:
+            return significant
+    return None
 
 
 def _share(ratio: Interval, words: Wording) -> tuple[str, str]:
