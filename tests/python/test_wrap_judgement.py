@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tests.python import simulated_loads as simulated
+from tests.python.simulated_loads import Server
 from tests.python.synthetic_packets import Json, S, changed, dissected
 from wirelab.documents.dissection import Dissection
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
@@ -234,24 +237,48 @@ def test_without_requests_only_that_is_said() -> None:
     assert "no packet of port 80" in found["traffic"].reason
 
 
+def sampled(kind: str) -> Json:
+    """A simulated load as the engine lists it."""
+    random = np.random.default_rng(1)
+    server = Server(0.005, 0.2, 0.01, ())
+    users = {"one": 1, "four": 4}
+    if kind in users:
+        times = simulated.run_closed(server, users[kind], lambda _: 5e-5, 1500, random)
+    else:
+        draw = {"constant": simulated.draw_constant, "poisson": simulated.draw_poisson}[kind]
+        times = simulated.run_open(server, draw(600.0, 1500, random), random)
+    began, took = ((values * 1e9).astype(int).tolist() for values in times)
+    return {
+        "load__sample": {"began_ns": began, "took_ns": took, "connection": [1] * 1500},
+        "load__concurrency__max": 4,
+    }
+
+
 @pytest.mark.parametrize(
     ("changes", "kind"),
     [
-        ({}, "closed"),
-        (CONSTANT, "constant"),
-        ({**CONSTANT, "load__gap_us__variation": 1.02}, "poisson"),
-        ({**CONSTANT, "load__gap_us__variation": 2.9}, "bursts"),
-        ({**CONSTANT, "load__gap_us__variation": 0.5}, "untold"),
-        ({"load__requests": 19}, "untold"),
+        (sampled("one"), "closed"),
+        (sampled("four"), "closed"),
+        (sampled("constant"), "constant"),
+        (sampled("poisson"), "poisson"),
+        ({"load__requests": 19}, "undecided"),
+        ({}, "undecided"),
     ],
 )
-def test_kinds_of_load_are_told_apart(changes: Json, kind: str) -> None:
+def test_kinds_of_load_are_distinguished(changes: Json, kind: str) -> None:
     assert arrivals.kind(document(**changes).load, None).name == kind
     assert arrivals.kind(document(**changes).load, RATE).name == kind
 
 
 def test_options_are_believed_where_packets_do_not_contradict_them() -> None:
-    slow_tool = document(**{**CONSTANT, "load__gap_us__variation": 2.9}).load
+    slow_tool = document(**sampled("poisson")).load
     assert arrivals.kind(slow_tool, OPTIONS).name == "closed"
-    more = document(**{**CONSTANT, "load__gap_us__variation": 2.9}, load__concurrency__max=9)
-    assert arrivals.kind(more.load, OPTIONS).name == "bursts"
+    more = document(**{**sampled("poisson"), "load__concurrency__max": 9})
+    assert arrivals.kind(more.load, OPTIONS).name == "poisson"
+
+
+def test_no_sentence_follows_from_a_load_that_is_not_decided() -> None:
+    """Without a declared rate and without options, only a closed load has a sentence."""
+    assert "closed load" in checks(document(**sampled("four")), None)["arrivals"].reason
+    assert "arrivals" not in checks(document(**sampled("poisson")), None)
+    assert "arrivals" not in checks(document(), None)

@@ -23,7 +23,7 @@ from wirelab.wrap.comparison import Pair
 from wirelab.wrap.process import How
 from wirelab.wrap.session import Measured
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Result:
                 "load": {
                     "kind": self.kind.name,
                     "reason": self.kind.reason,
-                    **msgspec.to_builtins(document.load),
+                    **msgspec.to_builtins(msgspec.structs.replace(document.load, sample=None)),
                 },
                 "compared": [
                     {**msgspec.to_builtins(pair), "ratio": pair.ratio} for pair in self.compared

@@ -51,6 +51,8 @@ FREE_BYTES_MIN = 200_000_000
 PATHS = {"transfer": "/transfer/hello"}
 """Path of ``{url}`` for REST, by contract."""
 GRPC_PATHS = {"transfer": "/wirelab.transfer.v1.Transfer/Hello"}
+SAMPLE = 20_000
+"""Number of requests by whose times the load is classified."""
 SETTLE_S = 0.1
 """Time from the command's end to the end of the capture, for the last packets."""
 
@@ -347,7 +349,7 @@ class _Session:
         with Interruption() as again:
             return dissection.dissect(
                 self._folder / "capture.pcapng",
-                Look(port=number, keylog=keylog),
+                Look(port=number, keylog=keylog, sample=SAMPLE),
                 log=self._folder / "dissect.log",
                 interruption=again,
             )

@@ -24,8 +24,8 @@ KINDS = {
     "closed": "closed (each request waits for a reply)",
     "constant": "open, constant rate",
     "poisson": "open, Poisson",
-    "bursts": "open, in bursts",
-    "untold": "not distinguished",
+    "bursts": "in bursts, open or closed not decided",
+    "undecided": "not decided",
 }
 
 
