@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from tests.python import simulated_loads as simulated
 from tests.python.simulated_loads import Server
 from tests.python.synthetic_packets import Json, S, changed, dissected
 from wirelab.documents.dissection import Dissection
-from wirelab.loadtools.tool_report import ToolOptions, ToolReport
+from wirelab.loadtools.tool_report import ToolOptions, ToolReport, Unread
 from wirelab.process.children import Ended
 from wirelab.process.metrics import Sample
 from wirelab.records.link import CaptureRecord, LinkRecord
@@ -282,3 +283,16 @@ def test_no_sentence_follows_from_a_load_that_is_not_decided() -> None:
     assert "closed load" in checks(document(**sampled("four")), None)["arrivals"].reason
     assert "arrivals" not in checks(document(**sampled("poisson")), None)
     assert "arrivals" not in checks(document(), None)
+
+
+def test_checks_that_depend_on_an_option_that_is_not_understood_are_left_out() -> None:
+    """And the verdict names them; the others are judged as before."""
+    unread = (Unread("--warm-up-time 2", ("requests", "latency")), Unread("-r 3", ("in flight",)))
+    requested = replace(OPTIONS, in_flight=None, unread=unread)
+    found = checks(document(exchanges__count=3000), requested)
+    for name, text in (("requests", "--warm-up-time 2"), ("in flight", "-r 3")):
+        assert found[name].outcome == "not-measurable"
+        assert f"{text} is not understood" in found[name].reason
+    assert marked(found) == set()
+    assert "Not checked: requests, latency, in flight" in found["verdict"].reason
+    assert marked(checks(document(load__concurrency__max=9), requested)) == {"concurrency"}

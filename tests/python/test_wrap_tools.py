@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,107 @@ def test_a_script_and_its_scenario_say_what_k6_is_to_do(tmp_path: Path) -> None:
     said = reader.read_options(words, output("k6"))
     assert (said.users, said.requests, said.rate) == (10, 1000, None)
     assert reader.read_options(words, output("k6-rate")).rate == 200.0
+
+
+ALL = {"connections", "in flight", "concurrency", "arrivals", "requests", "errors", "latency"}
+
+
+@pytest.mark.parametrize(
+    ("command", "left_out", "absent"),
+    [
+        (("sh", "-c", "ab -k -c $USERS -n 100 URL"), ALL, ("users", "connections")),
+        (("bash", "-lc", "wrk $OPTIONS http://a/"), ALL, ()),
+        (("sh", "-c", "ab -k -c 2 $URL | tee log"), set(), ()),
+        (("wrk", "--no-such-option", "-c", "5", "URL"), ALL, ("users", "connections", "reuse")),
+        (("wrk", "-c5k", "URL"), ALL, ("users", "connections")),
+        (
+            ("wrk", "-c5", "-s", "pipeline.lua", "URL"),
+            {"connections", "in flight", "concurrency", "arrivals"},
+            ("users", "in_flight", "reuse"),
+        ),
+        (
+            ("h2load", "-c", "9", "-r", "3", "URL"),
+            {"connections", "concurrency"},
+            ("users", "connections", "rate"),
+        ),
+        (
+            ("h2load", "-c", "9", "--warm-up-time=2", "-D", "9", "URL"),
+            {"requests", "errors", "latency"},
+            (),
+        ),
+        (
+            ("ghz", "--skipFirst", "10", "-c", "5", "-n", "50", "A"),
+            {"requests", "errors", "latency"},
+            (),
+        ),
+        (
+            ("ghz", "--load-schedule=step", "--load-start=9", "--load-step=9", "A"),
+            {"arrivals"},
+            ("rate",),
+        ),
+        (
+            ("ghz", "--concurrency-schedule", "step", "--concurrency-start", "5", "A"),
+            {"concurrency", "in flight"},
+            ("users", "in_flight"),
+        ),
+        (("ghz", "--new-option", "5", "A"), ALL, ()),
+        (("ghz", "-c", "3", "--insecure", "A"), set(), ()),
+        (("ab", "-k", "-c", "3", "-n", "9", "URL"), set(), ()),
+        (("sh", "-c", "time ab -k -c 3 -n 9 URL > log 2>&1"), set(), ()),
+    ],
+)
+def test_what_is_not_understood_leaves_out_the_checks_that_depend_on_it(
+    command: tuple[str, ...], left_out: set[str], absent: tuple[str, ...]
+) -> None:
+    """And no default replaces it."""
+    options = adapters.read(command, "").options
+    assert options is not None
+    assert {name for part in options.unread for name in part.checks} == left_out
+    assert [getattr(options, name) for name in absent] == [None] * len(absent)
+
+
+def test_options_end_where_the_shell_ends_the_command() -> None:
+    options = adapters.read(["sh", "-c", "ab -n 100 -c 5 URL 2>&1 | head -c 77"], "").options
+    assert options is not None
+    assert (options.users, options.requests, options.unread) == (5, 100, ())
+
+
+@pytest.mark.parametrize(
+    ("script", "name", "words"),
+    [
+        ("ab -c 3 URL; wrk -c 5 URL", None, "several tools (ab, wrk)"),
+        ("ab -c 3 URL && ab -c 5 URL", "ab", "more than once"),
+        ("for n in 1 2; do ab -c $n URL; done", "ab", "more than once"),
+        ("seq 3 | xargs -I x ab -c x URL", "ab", "more than once"),
+    ],
+)
+def test_figures_of_several_runs_are_not_compared(script: str, name: str, words: str) -> None:
+    reading = adapters.read(["sh", "-c", script], output("ab"))
+    assert (reading.name, reading.options, reading.report) == (name, None, None)
+    assert words in (reading.reason or "")
+
+
+def test_ramps_and_several_requests_per_iteration_are_no_constant_rate() -> None:
+    """As k6 prints them."""
+    recognised = adapters.recognise(["k6", "run", "s.js"])
+    assert recognised is not None
+    reader, words = recognised
+    ramp = "* default: Up to 100.00 iterations/s for 1m0s over 2 stages (maxVUs: 10-50)"
+    assert reader.read_options(words, ramp).rate is None
+    several = output("k6-rate").replace("http_reqs", "http_reqs_")
+    calls = "     http_reqs......................: 1202   400.4/s\n"
+    assert reader.read_options(words, several + calls).rate is None
+    assert reader.read_options(words, output("k6-rate")).unread == ()
+
+
+def test_the_json_of_ghz_is_read() -> None:
+    text = (OUTPUTS.parent / "ghz_report.json").read_text(encoding="utf-8")
+    shown = adapters.read(["ghz", "-O", "json", "A"], f"warning\n{text}").report
+    assert shown is not None
+    document = json.loads(text)
+    assert (shown.requests, shown.rate_per_s) == (document["count"], document["rps"])
+    assert shown.latency_s["mean"] == pytest.approx(document["average"] / 1e9)
+    assert shown.latency_s["max"] == pytest.approx(document["slowest"] / 1e9)
 
 
 def test_an_unknown_tool_is_not_guessed() -> None:

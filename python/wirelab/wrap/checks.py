@@ -42,6 +42,8 @@ class Case:
     report: ToolReport | None
     kind: Kind
     pairs: list[Pair]
+    not_compared: str | None = None
+    """Why the figures of a known tool are not compared."""
 
     @property
     def document(self) -> Dissection:
@@ -64,7 +66,22 @@ class Verdict:
 def judge(case: Case) -> list[Check]:
     """All checks that apply."""
     found = (check(case) for check in (_CHECKS if case.exchanges else _FIRST))
-    return [check for check in found if check is not None]
+    return without_unread([check for check in found if check is not None], case.options)
+
+
+def without_unread(found: Sequence[Check], options: ToolOptions | None) -> list[Check]:
+    """The checks, of which those that depend on a part of the command line that is not understood
+    are replaced by that reason."""
+    reasons: dict[str, list[str]] = {}
+    for part in options.unread if options else ():
+        for name in part.checks:
+            reasons.setdefault(name, []).append(part.text)
+    unread = {
+        name: Check.unmeasurable(name, f"left out, because {', '.join(texts)} is not understood")
+        for name, texts in reasons.items()
+    }
+    seen = [unread.pop(check.name, check) for check in found]
+    return [*seen, *unread.values()]
 
 
 def _ended(case: Case) -> Check | None:
@@ -329,10 +346,13 @@ def verdict(case: Case, checks: Sequence[Check]) -> Verdict:
     if not case.exchanges:
         return Verdict(False, "No verdict: no request was found in the packets.")
     if case.report is None:
-        words = "The tool printed no known report: its figures are not compared."
+        reason = case.not_compared or "The tool printed no known report"
+        words = f"{reason}: its figures are not compared."
         return Verdict(None, words)
     if marked:
         return Verdict(
             False, f"Its figures cannot be trusted without correction: {', '.join(marked)}."
         )
-    return Verdict(True, "Its figures can be trusted as far as packets show.")
+    words = "Its figures can be trusted as far as packets show."
+    left = [check.name for check in checks if check.outcome == "not-measurable"]
+    return Verdict(True, f"{words} Not checked: {', '.join(left)}." if left else words)

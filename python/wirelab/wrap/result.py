@@ -171,26 +171,23 @@ def result(measured: Measured) -> Result:
 
 def case_of(measured: Measured) -> Case:
     """Input of the checks: options and report of a known tool, and the packets."""
-    known = adapters.recognise(measured.command)
-    options = report = None
-    if known is not None:
-        reader, words = known
-        options = reader.read_options(words, measured.ran.output)
-        report = None if measured.ran.cut else reader.read_report(measured.ran.output)
+    ran = measured.ran
+    reading = adapters.read(measured.command, "" if ran.cut else ran.output)
+    report = reading.report
     return Case(
         measured,
-        options,
+        reading.options,
         report,
-        arrivals.kind(measured.document.load, options),
+        arrivals.kind(measured.document.load, reading.options),
         comparison.pairs(report, measured.document) if report else [],
+        reading.reason,
     )
 
 
 def _tool(measured: Measured) -> WrappedTool:
     ran = measured.ran
-    known = adapters.recognise(measured.command)
     return WrappedTool(
-        name=known[0].name if known else None,
+        name=adapters.read(measured.command, "").name,
         how=ran.how,
         stopped=measured.stopped,
         exit_code=ran.ended.code,
