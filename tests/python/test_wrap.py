@@ -24,7 +24,7 @@ from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.wrap import Order, process, session
+from wirelab.wrap import Order, process, session, target
 
 Json = dict[str, Any]
 
@@ -250,7 +250,22 @@ def test_a_port_of_nobody_is_reported() -> None:
     code, document, _ = _wrap("--json", "--", curl, "-s", "http://127.0.0.1:1/")
     assert code == 1
     assert document["tool"]["exit_code"] == 7
-    assert "no request was recognised" in document["checks"][-1]["reason"]
+    reason = document["checks"][-1]["reason"]
+    assert "refused" in reason
+    assert "nothing listens on port 1 there" in reason
+
+
+def test_the_interface_of_a_remote_target_is_named() -> None:
+    """On loopback nothing is seen of packets through another interface."""
+    curl = _tool("curl")
+    remote = "192.0.2.1"  # for documentation (RFC 5737)
+    interface = target.interface_to(remote)
+    if interface in (None, "lo"):
+        pytest.skip("this machine has no route but loopback")
+    words = (curl, "-s", "--max-time", "0.3", f"http://{remote}/")
+    _, document, _ = _wrap("--json", "--", *words)
+    reason = document["checks"][-1]["reason"]
+    assert f"give --interface {interface}" in reason
 
 
 def test_what_a_tool_leaves_behind_is_ended_and_told() -> None:

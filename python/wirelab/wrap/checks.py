@@ -13,7 +13,7 @@ from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process import metrics
 from wirelab.process.children import describe_exit
 from wirelab.records.trial import Check
-from wirelab.wrap import comparison
+from wirelab.wrap import comparison, traffic
 from wirelab.wrap.arrivals import Kind
 from wirelab.wrap.comparison import Pair
 from wirelab.wrap.session import Measured
@@ -122,17 +122,10 @@ def _link(case: Case) -> Check | None:
 
 
 def _seen(case: Case) -> Check | None:
+    """Why no request was found."""
     if case.exchanges:
         return None
-    flows = counted(case.document.flows.count, "connection")
-    port = case.measured.port
-    if not case.document.capture.tcp_packets:
-        where = case.measured.capture.interface
-        return Check("traffic", "marked", f"no packet of port {port} was seen on {where}")
-    names = {flow.protocol for flow in case.document.flows.list}
-    if "tls" in names:
-        return Check("traffic", "marked", f"{flows} with TLS: requests are encrypted")
-    return Check("traffic", "marked", f"no request was recognised on {flows}")
+    return Check("traffic", "marked", traffic.explain_silence(case.measured))
 
 
 def _counted(case: Case) -> Check | None:
