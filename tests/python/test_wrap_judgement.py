@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from tests.python import simulated_loads as simulated
 from tests.python.simulated_loads import Server
 from tests.python.synthetic_packets import Json, S, changed, dissected
+from tests.python.test_wrap_tools import output
 from wirelab.documents.dissection import Dissection
+from wirelab.loadtools import adapters
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport, Unread
 from wirelab.process.children import Ended
 from wirelab.process.metrics import Sample
@@ -296,3 +299,58 @@ def test_checks_that_depend_on_an_option_that_is_not_understood_are_left_out() -
     assert marked(found) == set()
     assert "Not checked: requests, latency, in flight" in found["verdict"].reason
     assert marked(checks(document(load__concurrency__max=9), requested)) == {"concurrency"}
+
+
+def encrypted(**changes: Any) -> Dissection:
+    """Four connections with TLS of which no secrets are known."""
+    nothing = document(
+        exchanges__count=0,
+        load__requests=0,
+        load__first_at_ns=None,
+        load__concurrency=None,
+        load__gap_us=None,
+        capture__first_at_ns=10 * S,
+        capture__seconds=2.0,
+        **{"flows__opened": 4, **changes},
+    )
+    tls = msgspec.structs.replace(nothing.tls, connections=4, decrypted=0)
+    return msgspec.structs.replace(nothing, tls=tls)
+
+
+def test_encrypted_connections_are_measured_as_far_as_possible() -> None:
+    """And the way to their secrets is named."""
+    found = checks(encrypted())
+    assert set(found) == {
+        *("end", "capture", "traffic", "connections", "tool's CPU", "machine", "verdict")
+    }
+    assert marked(found) == set()
+    assert found["traffic"].outcome == "not-measurable"
+    for words in ("4 connections used TLS", "NODE_OPTIONS=--tls-keylog", "KeyLogWriter", "Java"):
+        assert words in found["traffic"].reason, words
+    assert "figures are not compared" in found["verdict"].reason
+    assert "0.25 of 2 usable cores" in found["tool's CPU"].reason
+
+
+@pytest.mark.parametrize(
+    ("opened", "requested", "expected"),
+    [
+        (9, OPTIONS, {"connections"}),
+        (2000, replace(OPTIONS, reuse=False), set()),
+        (4, replace(OPTIONS, reuse=False), {"connections"}),
+    ],
+)
+def test_encrypted_connections_are_compared_with_the_options(
+    opened: int, requested: ToolOptions, expected: set[str]
+) -> None:
+    assert marked(checks(encrypted(flows__opened=opened), requested)) == expected
+
+
+def test_the_correction_of_wrk_is_part_of_a_difference() -> None:
+    reader = adapters.recognise(["wrk"])
+    assert reader is not None
+    report = reader[0].read_report(output("wrk"))
+    assert report is not None
+    found = checks(report=replace(report, requests=2000))
+    assert marked(found) == {"latency"}
+    assert "coordinated omission" in found["latency"].reason
+    assert "coordinated omission" not in checks(report=REPORT)["latency"].reason

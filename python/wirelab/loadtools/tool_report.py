@@ -62,6 +62,8 @@ class ToolReport:
     """Resolution of the printed times."""
     has_connect: bool = False
     """Whether a latency includes connecting, if the request needs a new connection."""
+    correction: str = ""
+    """How the tool changes the latencies that it measured, as a sentence without its period."""
     figure: str = "latency"
     """The tool's name for its latency."""
 

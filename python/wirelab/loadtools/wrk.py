@@ -15,6 +15,13 @@ LONG = (
     *("latency", "u_latency", "version", "help"),
 )
 
+CORRECTION = (
+    "wrk corrects its latencies for coordinated omission: for each reply that took longer than "
+    "the mean interval between requests of a connection, it adds the latencies that requests sent "
+    "meanwhile would have had"
+)
+"""``stats_correct`` in its source; wrk2 measures from the time at which a request was due."""
+
 
 class Wrk:
     """wrk, and wrk2, which supports a rate."""
@@ -67,6 +74,7 @@ class Wrk:
                 }
             ),
             figure="latency",
+            correction=CORRECTION,
         )
 
 

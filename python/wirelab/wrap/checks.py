@@ -65,8 +65,14 @@ class Verdict:
 
 def judge(case: Case) -> list[Check]:
     """All checks that apply."""
-    found = (check(case) for check in (_CHECKS if case.exchanges else _FIRST))
+    found = (check(case) for check in _applicable(case))
     return without_unread([check for check in found if check is not None], case.options)
+
+
+def _applicable(case: Case) -> tuple[Callable[[Case], Check | None], ...]:
+    if case.exchanges:
+        return _CHECKS
+    return _ENCRYPTED if traffic.is_encrypted(case.document) else _FIRST
 
 
 def without_unread(found: Sequence[Check], options: ToolOptions | None) -> list[Check]:
@@ -125,7 +131,29 @@ def _seen(case: Case) -> Check | None:
     """Why no request was found."""
     if case.exchanges:
         return None
+    if traffic.is_encrypted(case.document):
+        return Check.unmeasurable("traffic", traffic.explain_encryption(case.measured))
     return Check("traffic", "marked", traffic.explain_silence(case.measured))
+
+
+def _encrypted_connections(case: Case) -> Check | None:
+    """Connections, which are seen without the secrets of TLS."""
+    options, opened = case.options, case.document.flows.opened
+    if options is None or options.reuse is None:
+        return None
+    given = ", ".join(options.options) or "its defaults"
+    if options.reuse:
+        if options.connections is None:
+            return None
+        reason = f"{counted(opened, 'connection')} opened; requested: {options.connections:,}, "
+        right = opened <= options.connections
+        return Check.judged("connections", right, f"{reason}persistent ({given})")
+    requests = case.report.requests if case.report else None
+    if requests is None:
+        return None
+    reason = f"{counted(opened, 'connection')} opened for {requests:,} requests of its report"
+    right = abs(opened - requests) <= max(COUNT_OFF * requests, options.connections or 0)
+    return Check.judged("connections", right, f"{reason}; requested: one per request ({given})")
 
 
 def _counted(case: Case) -> Check | None:
@@ -261,7 +289,8 @@ def _latency(case: Case) -> Check | None:
     )
     if not off:
         return Check("latency", "ok", reason)
-    return Check("latency", "marked", f"{reason}: {_why(worst)}")
+    correction = f". {case.report.correction}" if case.report.correction else ""
+    return Check("latency", "marked", f"{reason}: {_why(worst)}{correction}")
 
 
 def _why(pair: Pair) -> str:
@@ -326,6 +355,7 @@ def _machine(case: Case) -> Check | None:
 
 
 _FIRST: tuple[Callable[[Case], Check | None], ...] = (_ended, _capture, _link, _seen)
+_ENCRYPTED = (*_FIRST, _encrypted_connections, _tool_cpu, _machine)
 _CHECKS: tuple[Callable[[Case], Check | None], ...] = (
     *_FIRST,
     *(_counted, _errors, _connections, _in_flight, _concurrency, _arrivals),
@@ -336,6 +366,10 @@ _CHECKS: tuple[Callable[[Case], Check | None], ...] = (
 def verdict(case: Case, checks: Sequence[Check]) -> Verdict:
     """Verdict on the figures."""
     marked = [check.name for check in checks if check.outcome == "marked"]
+    if not case.exchanges and traffic.is_encrypted(case.document):
+        words = "No request can be read without the secrets of TLS: figures are not compared."
+        words = f"{words} Marked: {', '.join(marked)}." if marked else words
+        return Verdict(False if marked else None, words)
     if not case.exchanges:
         return Verdict(False, "No verdict: no request was found in the packets.")
     if case.report is None:

@@ -91,7 +91,7 @@ class Result:
         for named in self.measured.document.exchanges.by_name:
             for status, count in named.status.items():
                 counts[status] = counts.get(status, 0) + count
-        replies = ", ".join(f"{status}: {n:,}" for status, n in counts.items())
+        replies = ", ".join(f"{_name_status(status)}: {n:,}" for status, n in counts.items())
         return f"replies {replies}" if replies else "no reply"
 
     def to_json(self) -> dict[str, object]:
@@ -149,6 +149,12 @@ class Result:
         )
         hidden: dict[str, object] = measured.known_secrets.hide_json(line)
         return hidden
+
+
+def _name_status(status: str) -> str:
+    """``200/14`` is a status of HTTP and, behind it, that of gRPC."""
+    http, slash, grpc = status.partition("/")
+    return f"{http} with grpc-status {grpc}" if slash else status
 
 
 def result(measured: Measured) -> Result:

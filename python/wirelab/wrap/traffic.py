@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+from wirelab.documents.dissection import Dissection
 from wirelab.format.counting import counted
 from wirelab.wrap import target
 from wirelab.wrap.session import Measured
+
+HOW_TO_GET_SECRETS = (
+    "curl, Python and programs with rustls or NSS write them to the file that SSLKEYLOGFILE names, "
+    "and Node by NODE_OPTIONS=--tls-keylog=FILE; wirelab sets both. A program in Go needs "
+    "KeyLogWriter in its tls.Config, and one in Java an agent for it. Otherwise load a port of "
+    "the server without TLS"
+)
+
+
+def is_encrypted(document: Dissection) -> bool:
+    """Whether no request was read because its connections are TLS without secrets."""
+    return document.exchanges.count == 0 and document.tls.connections > 0
+
+
+def explain_encryption(measured: Measured) -> str:
+    """What is missing to read the requests, and how to get it."""
+    seen = counted(measured.document.tls.connections, "connection")
+    asked = "COMMAND wrote no secrets of it" if measured.keylog else "--no-keylog was given"
+    return f"{seen} used TLS and {asked}. {HOW_TO_GET_SECRETS}"
 
 
 def explain_silence(measured: Measured) -> str:
@@ -19,8 +39,6 @@ def explain_silence(measured: Measured) -> str:
     if document.flows.unanswered:
         silent = counted(document.flows.unanswered, "attempt")
         return f"{silent} to connect to port {port} got no answer: a firewall or a wrong address"
-    if document.tls.connections or any(flow.is_tls for flow in document.flows.list):
-        return f"{seen} with TLS: requests are encrypted"
     return f"no request was recognised on {seen}"
 
 
