@@ -5,6 +5,7 @@ To add one, write such a module and list it here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -56,7 +57,7 @@ def read(command: Sequence[str], output: str) -> Reading:
     if len(found.tools) > 1 or found.is_repeating:
         return Reading(names[0], reason=f"COMMAND may run {names[0]} more than once")
     reader, words = found.tools[0]
-    options = reader.read_options(words, output)
+    options = reader.read_options(words, _as_text(output))
     expanded = [word for word in words if word.startswith(EXPANDED) and "://" not in word]
     of_shell = tuple(Unread(word, ALL_CHECKS) for word in expanded if found.is_shell)
     known = {part.text.rpartition(" ")[2] for part in options.unread}
@@ -64,8 +65,17 @@ def read(command: Sequence[str], output: str) -> Reading:
     return Reading(
         reader.name,
         _without_unread(replace(options, unread=(*options.unread, *new))),
-        reader.read_report(output) if output else None,
+        reader.read_report(_as_text(output)) if output else None,
     )
+
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+"""A control sequence of a terminal (ECMA-48)."""
+
+
+def _as_text(output: str) -> str:
+    """What a tool printed on a terminal, as it prints it to a file."""
+    return _ESCAPE.sub("", output).replace("\r\n", "\n")
 
 
 def _without_unread(options: ToolOptions) -> ToolOptions:
