@@ -1,6 +1,5 @@
-"""The load tools whose options and reports are supported, one module each.
-
-To add one, write such a module and list it here.
+"""The load tools whose options and reports are supported: one module each, or one file each in
+``wirelab/data/tools`` (:mod:`wirelab.loadtools.described`).
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from pathlib import PurePath
 
 from wirelab.loadtools import shell
 from wirelab.loadtools.ab import ApacheBench
+from wirelab.loadtools.described import DescribedTool, load_tools
 from wirelab.loadtools.ghz import Ghz
 from wirelab.loadtools.h2load import H2load
 from wirelab.loadtools.jmeter import JMeter
@@ -20,7 +20,10 @@ from wirelab.loadtools.parsing import EXPANDED
 from wirelab.loadtools.tool_report import ALL_CHECKS, ToolAdapter, ToolOptions, ToolReport, Unread
 from wirelab.loadtools.wrk import Wrk
 
-KNOWN: tuple[ToolAdapter, ...] = (ApacheBench(), Wrk(), H2load(), Ghz(), K6(), JMeter())
+KNOWN: tuple[ToolAdapter, ...] = (
+    *(ApacheBench(), Wrk(), H2load(), Ghz(), K6(), JMeter()),
+    *load_tools(),
+)
 
 STARTERS = frozenset(
     {
@@ -130,7 +133,9 @@ def _first(words: Sequence[str]) -> tuple[ToolAdapter, list[str]] | None:
         name = PurePath(word).name
         for reader in KNOWN:
             if name == reader.name:
-                return reader, list(words[place + 1 :])
+                rest = list(words[place + 1 :])
+                ignored = reader.ignored if isinstance(reader, DescribedTool) else ()
+                return None if rest[:1] and rest[0] in ignored else (reader, rest)
         is_starting = name in STARTERS or name in KEYWORDS or "=" in word or word.startswith("-")
         is_argument = place > 0 and PurePath(words[place - 1]).name not in KEYWORDS
         if not is_starting and not (is_argument and PurePath(words[0]).name in STARTERS):
