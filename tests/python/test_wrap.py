@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
+import termios
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +27,7 @@ from wirelab.process.interruption import Interruption
 from wirelab.process.services import Programs, Service, Settings
 from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
-from wirelab.wrap import Order, process, session
+from wirelab.wrap import Order, process, session, target
 
 Json = dict[str, Any]
 
@@ -101,6 +104,65 @@ def test_nothing_of_a_short_tools_output_is_lost(tmp_path: Path) -> None:
         assert (folder / "out").read_text(encoding="utf-8").endswith("xend")
         assert "said" in ran.output
         assert ran.ended.code == 0
+
+
+TERMINAL = """
+import os, sys, time
+width = os.get_terminal_size(1).columns if sys.stdout.isatty() else 0
+print(sys.stdout.isatty(), sys.stderr.isatty(), width)
+time.sleep(float(sys.argv[1]))
+print('end')
+"""
+
+
+def _run_to(out: Any, folder: Path, seconds: str) -> process.Ran:
+    with (folder / "err").open("wb") as err:
+        return process.run(
+            [sys.executable, "-S", "-c", TERMINAL, seconds],
+            namespace=None,
+            folder=folder,
+            out=out,
+            err=err,
+            seconds_max=20.0,
+            interruption=Interruption(),
+            on_tick=lambda: None,
+        )
+
+
+def test_a_tool_prints_to_a_terminal_where_wirelab_does(tmp_path: Path) -> None:
+    """Line by line, with its width, and unchanged; only for the output that is one."""
+    own, other = os.openpty()
+    termios.tcsetwinsize(other, (24, 77))
+    attributes = termios.tcgetattr(other)
+    attributes[1] &= ~termios.OPOST
+    termios.tcsetattr(other, termios.TCSANOW, attributes)
+    seen: list[tuple[float, bytes]] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            if select.select([own], [], [], 0.05)[0]:
+                seen.append((time.monotonic(), os.read(own, 4096)))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with open(other, "wb", buffering=0) as out:  # noqa: PTH123 - of a descriptor
+        ran = _run_to(out, tmp_path, "1.0")
+        ended = time.monotonic()
+        time.sleep(0.1)
+        done.set()
+        reader.join()
+    os.close(own)
+    assert b"".join(chunk for _, chunk in seen) == b"True False 77\nend\n"
+    assert ended - seen[0][0] > 0.5
+    assert ran.output.startswith("True False 77\nend\n")
+
+
+def test_a_tool_prints_to_a_pipe_where_wirelab_does(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb") as out:
+        ran = _run_to(out, tmp_path, "0")
+    assert ran.output.startswith("False False 0\nend\n")
+    assert (tmp_path / "out").read_bytes() == b"False False 0\nend\n"
 
 
 def test_a_tool_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
@@ -250,7 +312,22 @@ def test_a_port_of_nobody_is_reported() -> None:
     code, document, _ = _wrap("--json", "--", curl, "-s", "http://127.0.0.1:1/")
     assert code == 1
     assert document["tool"]["exit_code"] == 7
-    assert "no request was recognised" in document["checks"][-1]["reason"]
+    reason = document["checks"][-1]["reason"]
+    assert "refused" in reason
+    assert "nothing listens on port 1 there" in reason
+
+
+def test_the_interface_of_a_remote_target_is_named() -> None:
+    """On loopback nothing is seen of packets through another interface."""
+    curl = _tool("curl")
+    remote = "192.0.2.1"  # for documentation (RFC 5737)
+    interface = target.interface_to(remote)
+    if interface in (None, "lo"):
+        pytest.skip("this machine has no route but loopback")
+    words = (curl, "-s", "--max-time", "0.3", f"http://{remote}/")
+    _, document, _ = _wrap("--json", "--", *words)
+    reason = document["checks"][-1]["reason"]
+    assert f"give --interface {interface}" in reason
 
 
 def test_what_a_tool_leaves_behind_is_ended_and_told() -> None:

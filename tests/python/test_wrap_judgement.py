@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import msgspec
+import numpy as np
 import pytest
 
+from tests.python import simulated_loads as simulated
+from tests.python.simulated_loads import Server
 from tests.python.synthetic_packets import Json, S, changed, dissected
+from tests.python.test_wrap_tools import output
 from wirelab.documents.dissection import Dissection
-from wirelab.loadtools.tool_report import ToolOptions, ToolReport
+from wirelab.loadtools import adapters
+from wirelab.loadtools.tool_report import ToolOptions, ToolReport, Unread
 from wirelab.process.children import Ended
 from wirelab.process.metrics import Sample
 from wirelab.records.link import CaptureRecord, LinkRecord
@@ -234,24 +241,116 @@ def test_without_requests_only_that_is_said() -> None:
     assert "no packet of port 80" in found["traffic"].reason
 
 
+def sampled(kind: str) -> Json:
+    """A simulated load as the engine lists it."""
+    random = np.random.default_rng(1)
+    server = Server(0.005, 0.2, 0.01, ())
+    users = {"one": 1, "four": 4}
+    if kind in users:
+        times = simulated.run_closed(server, users[kind], lambda _: 5e-5, 1500, random)
+    else:
+        draw = {"constant": simulated.draw_constant, "poisson": simulated.draw_poisson}[kind]
+        times = simulated.run_open(server, draw(600.0, 1500, random), random)
+    began, took = ((values * 1e9).astype(int).tolist() for values in times)
+    return {
+        "load__sample": {"began_ns": began, "took_ns": took, "connection": [1] * 1500},
+        "load__concurrency__max": 4,
+    }
+
+
 @pytest.mark.parametrize(
     ("changes", "kind"),
     [
-        ({}, "closed"),
-        (CONSTANT, "constant"),
-        ({**CONSTANT, "load__gap_us__variation": 1.02}, "poisson"),
-        ({**CONSTANT, "load__gap_us__variation": 2.9}, "bursts"),
-        ({**CONSTANT, "load__gap_us__variation": 0.5}, "untold"),
-        ({"load__requests": 19}, "untold"),
+        (sampled("one"), "closed"),
+        (sampled("four"), "closed"),
+        (sampled("constant"), "constant"),
+        (sampled("poisson"), "poisson"),
+        ({"load__requests": 19}, "undecided"),
+        ({}, "undecided"),
     ],
 )
-def test_kinds_of_load_are_told_apart(changes: Json, kind: str) -> None:
+def test_kinds_of_load_are_distinguished(changes: Json, kind: str) -> None:
     assert arrivals.kind(document(**changes).load, None).name == kind
     assert arrivals.kind(document(**changes).load, RATE).name == kind
 
 
 def test_options_are_believed_where_packets_do_not_contradict_them() -> None:
-    slow_tool = document(**{**CONSTANT, "load__gap_us__variation": 2.9}).load
+    slow_tool = document(**sampled("poisson")).load
     assert arrivals.kind(slow_tool, OPTIONS).name == "closed"
-    more = document(**{**CONSTANT, "load__gap_us__variation": 2.9}, load__concurrency__max=9)
-    assert arrivals.kind(more.load, OPTIONS).name == "bursts"
+    more = document(**{**sampled("poisson"), "load__concurrency__max": 9})
+    assert arrivals.kind(more.load, OPTIONS).name == "poisson"
+
+
+def test_no_sentence_follows_from_a_load_that_is_not_decided() -> None:
+    """Without a declared rate and without options, only a closed load has a sentence."""
+    assert "closed load" in checks(document(**sampled("four")), None)["arrivals"].reason
+    assert "arrivals" not in checks(document(**sampled("poisson")), None)
+    assert "arrivals" not in checks(document(), None)
+
+
+def test_checks_that_depend_on_an_option_that_is_not_understood_are_left_out() -> None:
+    """And the verdict names them; the others are judged as before."""
+    unread = (Unread("--warm-up-time 2", ("requests", "latency")), Unread("-r 3", ("in flight",)))
+    requested = replace(OPTIONS, in_flight=None, unread=unread)
+    found = checks(document(exchanges__count=3000), requested)
+    for name, text in (("requests", "--warm-up-time 2"), ("in flight", "-r 3")):
+        assert found[name].outcome == "not-measurable"
+        assert f"{text} is not understood" in found[name].reason
+    assert marked(found) == set()
+    assert "Not checked: requests, latency, in flight" in found["verdict"].reason
+    assert marked(checks(document(load__concurrency__max=9), requested)) == {"concurrency"}
+
+
+def encrypted(**changes: Any) -> Dissection:
+    """Four connections with TLS of which no secrets are known."""
+    nothing = document(
+        exchanges__count=0,
+        load__requests=0,
+        load__first_at_ns=None,
+        load__concurrency=None,
+        load__gap_us=None,
+        capture__first_at_ns=10 * S,
+        capture__seconds=2.0,
+        **{"flows__opened": 4, **changes},
+    )
+    tls = msgspec.structs.replace(nothing.tls, connections=4, decrypted=0)
+    return msgspec.structs.replace(nothing, tls=tls)
+
+
+def test_encrypted_connections_are_measured_as_far_as_possible() -> None:
+    """And the way to their secrets is named."""
+    found = checks(encrypted())
+    assert set(found) == {
+        *("end", "capture", "traffic", "connections", "tool's CPU", "machine", "verdict")
+    }
+    assert marked(found) == set()
+    assert found["traffic"].outcome == "not-measurable"
+    for words in ("4 connections used TLS", "NODE_OPTIONS=--tls-keylog", "KeyLogWriter", "Java"):
+        assert words in found["traffic"].reason, words
+    assert "figures are not compared" in found["verdict"].reason
+    assert "0.25 of 2 usable cores" in found["tool's CPU"].reason
+
+
+@pytest.mark.parametrize(
+    ("opened", "requested", "expected"),
+    [
+        (9, OPTIONS, {"connections"}),
+        (2000, replace(OPTIONS, reuse=False), set()),
+        (4, replace(OPTIONS, reuse=False), {"connections"}),
+    ],
+)
+def test_encrypted_connections_are_compared_with_the_options(
+    opened: int, requested: ToolOptions, expected: set[str]
+) -> None:
+    assert marked(checks(encrypted(flows__opened=opened), requested)) == expected
+
+
+def test_the_correction_of_wrk_is_part_of_a_difference() -> None:
+    reader = adapters.recognise(["wrk"])
+    assert reader is not None
+    report = reader[0].read_report(output("wrk"))
+    assert report is not None
+    found = checks(report=replace(report, requests=2000))
+    assert marked(found) == {"latency"}
+    assert "coordinated omission" in found["latency"].reason
+    assert "coordinated omission" not in checks(report=REPORT)["latency"].reason

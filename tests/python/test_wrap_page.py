@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
@@ -189,3 +190,39 @@ def test_a_long_command_is_whole_at_the_head_and_short_in_the_title() -> None:
 def test_the_same_record_gives_the_same_bytes() -> None:
     given = measured(dissected())
     assert html(given) == html(given)
+
+
+def test_marked_checks_come_first_and_stand_out() -> None:
+    given = measured(dissected(exchanges__count=3000))
+    record = wrapping.result(given)
+    marked = [check.name for check in record.checks if check.outcome == "marked"]
+    assert "requests" in marked
+    text = page.html(record)
+    assert text.count('class="highlighted"') == len(marked)
+    assert text.index('class="highlighted"') < text.index("✓ ok" if "✓ ok" in text else "+ ok")
+    words = Elements(text).words.split("\n")
+    assert words.index("! marked") < words.index("+ ok")
+    shown = [line[2:] for line in wrapping.lines(record) if line.startswith(("! ", "+ ", "? "))]
+    assert [line.partition(":")[0] for line in shown[: len(marked)]] == marked
+    healthy = page.html(wrapping.result(measured(dissected(), ("curl", "http://127.0.0.1/"), "x")))
+    assert 'class="highlighted"' not in healthy
+
+
+def test_the_terminal_has_one_unit_one_value_and_plain_words() -> None:
+    finding = {**FINDING, "words": "It took 5.93 us (median).", "test": None}
+    by_name = {**changed()["exchanges"]["by_name"][0], "status": {"200/0": 7, "200/14": 3}}
+    given = measured(dissected(findings=[finding], exchanges__by_name=[by_name]))
+    given.ran.ended = Ended(-9, 0.5, 0.0, 0)
+    text = "\n".join(wrapping.lines(wrapping.result(given)))
+    assert "5.93 µs" in text
+    assert not re.search(r"\d us\b", text)
+    assert "200 with grpc-status 0: 7, 200 with grpc-status 14: 3" in " ".join(text.split())
+    assert text.count("signal SIGKILL") == 2
+    assert "exit code -9" not in text
+
+
+def test_the_cost_of_the_capture_is_shown() -> None:
+    given = measured(dissected(), watching_cpu_s=0.1)
+    given.capture = CaptureRecord(packets=4000, interface="lo", cpu_s=0.5)
+    seen = " ".join(Elements(html(given)).words.split())
+    assert "600 ms CPU for the capture and for watching (0.30 cores)" in seen

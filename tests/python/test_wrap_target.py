@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from wirelab.errors import UsageError
@@ -20,10 +22,38 @@ from wirelab.wrap.target import ServiceAddress
         ("k6 run -e URL=http://127.0.0.1:9/ s.js", 9),
         ("client --target=127.0.0.1:7001 --again=localhost:7001", 7001),
         ("grpcurl -plaintext [::1]:7002 list", 7002),
+        ("curl -H 'X-Time: 12:34' http://127.0.0.1:9401/", 9401),
+        ("curl --header 'X-Peer: other:12345' http://127.0.0.1:9401/", 9401),
+        ("curl '--header=Referer: http://other:81/' http://127.0.0.1:9401/", 9401),
+        ('curl -d \'{"at": "b:8081"}\' http://127.0.0.1:9401/', 9401),
+        ("curl --max-time 12:34 http://127.0.0.1:9401/", 9401),
+        ("sh -c 'wrk -H \"X: a:77\" http://127.0.0.1:9401/ | tee /tmp/log'", 9401),
+        ("ghz --insecure dns:///localhost:50052", 50052),
     ],
 )
 def test_the_port_is_found_in_the_words(command: str, port: int) -> None:
-    assert target.port(command.split()) == port
+    assert target.port(shlex.split(command)) == port
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl --unix-socket /run/a.sock http://localhost/",
+        "ghz --insecure unix:///run/a.sock",
+        "autocannon --socketPath=/run/a.sock http://localhost/",
+    ],
+)
+def test_a_unix_socket_is_refused_by_name(command: str) -> None:
+    with pytest.raises(UsageError, match="packets of a Unix socket cannot be captured") as refused:
+        target.port(command.split())
+    assert "TCP port" in refused.value.remedy
+
+
+def test_hosts_are_found_with_the_interface_that_leads_to_them() -> None:
+    command = ["curl", "-H", "Referer: http://other:81/", "http://127.0.0.1:9/", "[::1]:7002"]
+    assert target.hosts(command) == ["127.0.0.1", "::1"]
+    assert target.interface_to("127.0.0.1") == "lo"
+    assert target.interface_to("no such host") is None
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,46 @@ def test_a_tool_that_honours_the_variable_is_decrypted() -> None:
     assert document["wire"]["exchanges"] == 3
 
 
+NODE_CLIENT = """
+const https = require('https')
+const ask = n => n && https.get(process.argv[1], {rejectUnauthorized: false},
+                                reply => reply.resume().on('end', () => ask(n - 1)))
+ask(3)
+"""
+
+
+@needs_root
+def test_node_is_asked_by_its_own_option() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    document = _wrap(*SERVE, "--", node, "-e", NODE_CLIENT, "{url}")
+    assert document["tls"]["keylog"] == "honoured"
+    assert document["wire"]["exchanges"] == 3
+
+
+def test_options_of_node_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NODE_OPTIONS", "--no-warnings")
+    given = secrets.environment(tmp_path / "a b")
+    assert given[secrets.VARIABLE] == str(tmp_path / "a b")
+    assert given["NODE_OPTIONS"] == f'--no-warnings --tls-keylog="{tmp_path / "a b"}"'
+
+
+@needs_root
+def test_encrypted_requests_end_with_advice_and_no_failure() -> None:
+    """Connections are compared with the options, and the exit code is that of no comparison."""
+    if shutil.which("ab") is None:
+        pytest.skip("ab is not installed")
+    words = ("wrap", *SERVE, "--no-keylog", "--", "ab", "-q", "-n", "60", "-c", "2", "{url}")
+    command = [str(Path(sys.executable).with_name("wirelab")), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    text = " ".join(done.stdout.split())
+    assert "No request can be read without the secrets of TLS" in text
+    assert "60 connections opened for 60 requests of its report" in text
+    assert "KeyLogWriter" in text
+    assert (done.returncode == 0) == ("Marked:" not in text)
+
+
 @needs_root
 @pytest.mark.parametrize(
     ("options", "kind", "keylog"),

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from wirelab.loadtools import adapters
+from wirelab.loadtools.described import load_tools
 from wirelab.loadtools.parsing import seconds
+from wirelab.loadtools.tool_report import ALL_CHECKS
+from wirelab.wrap import target
 
 OUTPUTS = Path(__file__).parent / "tool_outputs"
-"""ab 2.3, wrk 4.1.0, h2load 1.52.0, ghz 0.120.0, k6 0.41.0, against services of the lab."""
+"""ab 2.3, wrk 4.1.0, h2load 1.52.0, ghz 0.120.0, k6 0.41.0, against services of the lab; names of
+others have their version."""
 US = 1e-6
 
 
@@ -52,6 +58,55 @@ def test_what_a_tool_printed_is_read(
         assert shown.latency_s[figure] == pytest.approx(value), figure
 
 
+DESCRIBED = {
+    "autocannon-7.15.0": (1000, 100, {"mean": 11.06e-3, "p50": 8e-3, "p99": 38e-3, "max": 85e-3}),
+    "autocannon-9.0.0": (1000, 100, {"mean": 8.73e-3, "p50": 7e-3, "p99": 25e-3, "max": 114e-3}),
+    "bombardier-1.2.6": (1000, 100, {"mean": 7.12e-3, "p50": 6.33e-3, "p90": 9.82e-3}),
+    "hey-0.1.3": (1000, 100, {"mean": 9.4e-3, "max": 30.3e-3}),
+    "hey-0.1.4": (1000, 100, {"mean": 9.6e-3, "p50": 6.9e-3, "p90": 13.3e-3, "p99": 107.7e-3}),
+    "locust-2.24.1": (539, 53, {"mean": 20e-3, "p50": 17e-3, "p90": 28e-3, "p99": 83e-3}),
+    "vegeta-12.8.4": (600, 60, {"mean": 6.16e-3, "p50": 5.984e-3, "p99": 9.477e-3}),
+    "vegeta-12.12.0": (600, 60, {"mean": 6.271e-3, "p50": 5.922e-3, "p99": 11.026e-3}),
+}
+"""Requests and failures by the log of the server, which answered every tenth request with 503, and
+times as printed. locust stopped with 4 more under way, none of them a failure."""
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_outputs_of_described_tools_are_read(name: str) -> None:
+    requests, failed, latency = DESCRIBED[name]
+    tool = name.partition("-")[0]
+    shown = adapters.read([tool], output(name)).report
+    assert shown is not None
+    assert (shown.requests, shown.failed) == (requests, failed)
+    for figure, value in latency.items():
+        assert shown.latency_s[figure] == pytest.approx(value), figure
+
+
+def test_every_described_tool_has_a_recorded_output_and_readable_patterns() -> None:
+    recorded = {name.partition("-")[0] for name in DESCRIBED}
+    assert {tool.name for tool in load_tools()} == recorded
+    for tool in load_tools():
+        known = tool.format.report
+        patterns = [known.recognised, *known.failed, *known.latency.values()]
+        patterns += [pattern for alternative in known.requests for pattern in alternative]
+        patterns += [pattern for pattern in (known.rate, known.seconds) if pattern]
+        for pattern in patterns[1:]:
+            assert re.compile(pattern).groups == 1, pattern
+        assert known.percentile
+        for checks in tool.format.options.effects.values():
+            assert set(checks) <= set(ALL_CHECKS)
+
+
+def test_a_pipeline_of_vegeta_is_one_run() -> None:
+    script = "echo 'GET http://127.0.0.1:9/' | vegeta attack -rate=200 -duration=3s | vegeta report"
+    reading = adapters.read(["sh", "-c", script], output("vegeta-12.12.0"))
+    assert reading.options is not None
+    assert (reading.options.rate, reading.options.unread) == (200.0, ())
+    assert reading.report is not None
+    assert target.port(["sh", "-c", script]) == 9
+
+
 def test_a_csv_of_calls_gives_their_quantiles() -> None:
     recognised = adapters.recognise(["ghz"])
     assert recognised is not None
@@ -87,6 +142,11 @@ def test_what_is_no_report_is_none(tool: str, noise: str) -> None:
         ("ghz --insecure A", {"connections": 1, "users": 50, "in_flight": 50, "requests": 200}),
         ("ghz -c 4 --rps=200 -z 3s A", {"users": 4, "rate": 200.0, "requests": None}),
         ("ghz --async -c 4 A", {"users": None, "in_flight": None}),
+        ("hey -c 5 -q 20 -n 90 U", {"users": 5, "rate": 100.0, "requests": 90, "reuse": True}),
+        ("hey -c 5 -z 2s -disable-keepalive U", {"requests": None, "reuse": False}),
+        ("autocannon -c 4 -p 3 U", {"connections": 4, "users": 12, "in_flight": 3}),
+        ("bombardier -c 7 -l -d 2s U", {"connections": 7, "users": 7, "requests": None}),
+        ("vegeta attack -targets=t", {"rate": 50.0, "users": None}),
         ("k6 run --vus 3 --no-connection-reuse s.js", {"users": 3, "reuse": False}),
         ("env A=1 timeout 9 /usr/bin/ab -k -c 2 U", {"connections": 2, "reuse": True}),
     ],
@@ -111,6 +171,121 @@ def test_a_script_and_its_scenario_say_what_k6_is_to_do(tmp_path: Path) -> None:
     said = reader.read_options(words, output("k6"))
     assert (said.users, said.requests, said.rate) == (10, 1000, None)
     assert reader.read_options(words, output("k6-rate")).rate == 200.0
+
+
+ALL = {"connections", "in flight", "concurrency", "arrivals", "requests", "errors", "latency"}
+
+
+@pytest.mark.parametrize(
+    ("command", "left_out", "absent"),
+    [
+        (("sh", "-c", "ab -k -c $USERS -n 100 URL"), ALL, ("users", "connections")),
+        (("bash", "-lc", "wrk $OPTIONS http://a/"), ALL, ()),
+        (("sh", "-c", "ab -k -c 2 $URL | tee log"), set(), ()),
+        (("wrk", "--no-such-option", "-c", "5", "URL"), ALL, ("users", "connections", "reuse")),
+        (("wrk", "-c5k", "URL"), ALL, ("users", "connections")),
+        (
+            ("wrk", "-c5", "-s", "pipeline.lua", "URL"),
+            {"connections", "in flight", "concurrency", "arrivals"},
+            ("users", "in_flight", "reuse"),
+        ),
+        (
+            ("h2load", "-c", "9", "-r", "3", "URL"),
+            {"connections", "concurrency"},
+            ("users", "connections", "rate"),
+        ),
+        (
+            ("h2load", "-c", "9", "--warm-up-time=2", "-D", "9", "URL"),
+            {"requests", "errors", "latency"},
+            (),
+        ),
+        (
+            ("ghz", "--skipFirst", "10", "-c", "5", "-n", "50", "A"),
+            {"requests", "errors", "latency"},
+            (),
+        ),
+        (
+            ("ghz", "--load-schedule=step", "--load-start=9", "--load-step=9", "A"),
+            {"arrivals"},
+            ("rate",),
+        ),
+        (
+            ("ghz", "--concurrency-schedule", "step", "--concurrency-start", "5", "A"),
+            {"concurrency", "in flight"},
+            ("users", "in_flight"),
+        ),
+        (("ghz", "--new-option", "5", "A"), ALL, ()),
+        (("ghz", "-c", "3", "--insecure", "A"), set(), ()),
+        (("ab", "-k", "-c", "3", "-n", "9", "URL"), set(), ()),
+        (("hey", "-c", "5", "-h2", "URL"), {"connections", "in flight"}, ("in_flight", "reuse")),
+        (("hey", "-c", "5", "-q", "20", "-disable-keepalive", "URL"), set(), ()),
+        (("vegeta", "attack", "-rate=50/1m", "-targets=t"), ALL, ("rate",)),
+        (
+            ("locust", "-u", "5"),
+            {"connections", "in flight", "concurrency", "arrivals"},
+            ("users",),
+        ),
+        (("bombardier", "-c", "5", "--new", "URL"), ALL, ("users",)),
+        (
+            ("autocannon", "-c", "5", "--warmup", "[ -d 5 ]", "URL"),
+            {"requests", "errors", "latency"},
+            (),
+        ),
+        (("sh", "-c", "time ab -k -c 3 -n 9 URL > log 2>&1"), set(), ()),
+    ],
+)
+def test_what_is_not_understood_leaves_out_the_checks_that_depend_on_it(
+    command: tuple[str, ...], left_out: set[str], absent: tuple[str, ...]
+) -> None:
+    """And no default replaces it."""
+    options = adapters.read(command, "").options
+    assert options is not None
+    assert {name for part in options.unread for name in part.checks} == left_out
+    assert [getattr(options, name) for name in absent] == [None] * len(absent)
+
+
+def test_options_end_where_the_shell_ends_the_command() -> None:
+    options = adapters.read(["sh", "-c", "ab -n 100 -c 5 URL 2>&1 | head -c 77"], "").options
+    assert options is not None
+    assert (options.users, options.requests, options.unread) == (5, 100, ())
+
+
+@pytest.mark.parametrize(
+    ("script", "name", "words"),
+    [
+        ("ab -c 3 URL; wrk -c 5 URL", None, "several tools (ab, wrk)"),
+        ("ab -c 3 URL && ab -c 5 URL", "ab", "more than once"),
+        ("for n in 1 2; do ab -c $n URL; done", "ab", "more than once"),
+        ("seq 3 | xargs -I x ab -c x URL", "ab", "more than once"),
+    ],
+)
+def test_figures_of_several_runs_are_not_compared(script: str, name: str, words: str) -> None:
+    reading = adapters.read(["sh", "-c", script], output("ab"))
+    assert (reading.name, reading.options, reading.report) == (name, None, None)
+    assert words in (reading.reason or "")
+
+
+def test_ramps_and_several_requests_per_iteration_are_no_constant_rate() -> None:
+    """As k6 prints them."""
+    recognised = adapters.recognise(["k6", "run", "s.js"])
+    assert recognised is not None
+    reader, words = recognised
+    ramp = "* default: Up to 100.00 iterations/s for 1m0s over 2 stages (maxVUs: 10-50)"
+    assert reader.read_options(words, ramp).rate is None
+    several = output("k6-rate").replace("http_reqs", "http_reqs_")
+    calls = "     http_reqs......................: 1202   400.4/s\n"
+    assert reader.read_options(words, several + calls).rate is None
+    assert reader.read_options(words, output("k6-rate")).unread == ()
+
+
+def test_the_json_of_ghz_is_read() -> None:
+    text = (OUTPUTS.parent / "ghz_report.json").read_text(encoding="utf-8")
+    shown = adapters.read(["ghz", "-O", "json", "A"], f"warning\n{text}").report
+    assert shown is not None
+    document = json.loads(text)
+    assert (shown.requests, shown.rate_per_s) == (document["count"], document["rps"])
+    assert shown.latency_s["mean"] == pytest.approx(document["average"] / 1e9)
+    assert shown.latency_s["max"] == pytest.approx(document["slowest"] / 1e9)
 
 
 def test_an_unknown_tool_is_not_guessed() -> None:

@@ -40,6 +40,14 @@ pub(crate) struct Arguments {
         default_value_t = 64
     )]
     flows: u32,
+    /// Requests, from the first, of which to list begin and duration.
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 0
+    )]
+    sample: u32,
     /// The engine's log of calls (plan: call_log), to show each call with its packets.
     #[arg(long, value_name = "LOG")]
     calls: Option<PathBuf>,
@@ -162,6 +170,7 @@ fn run<D: Observer + ExchangeObserver>(
         port: arguments.port,
         timeline: arguments.timeline,
         flows: arguments.flows as usize,
+        sample: arguments.sample as usize,
     };
     let file = arguments.file.display().to_string();
     let keys = arguments

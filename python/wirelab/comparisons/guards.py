@@ -145,8 +145,7 @@ def _lacking(figure: Figure, pairs: Sequence[tuple[Trial, Trial]]) -> str:
     calls = fewest.result.calls
     if needed is None or calls >= needed or not calls:
         return f"{noun(figure)} is not known of all trials"
-    share = fewest.slices.share if fewest.slices else 1.0
-    seconds = window_for(calls, fewest.result.window_s / share, needed)
+    seconds = window_for(calls, fewest.result.window_s, needed)
     duration = format_seconds(seconds).replace(" ", "")
     return (
         f"{noun(figure)}: {calls:,} of {needed:,} calls in a trial; `--duration {duration}` or more"

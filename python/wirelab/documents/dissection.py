@@ -545,6 +545,8 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     """Requests per second; null below two."""
     requests: int
     """Requests that began."""
+    sample: Sample | None = None
+    """Times of the first requests, where they were asked for."""
     seconds: float
     """From the first request's begin to the last one's."""
     turnaround_us: Quantiles | None = None
@@ -778,6 +780,18 @@ class Rung(msgspec.Struct, frozen=True, kw_only=True):
     """Its number in the capture, from 1."""
     phase: Phase
     """What it is part of."""
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
+    """Times of the first requests, in the order in which they began. Entries of one index
+    belong to one request."""
+
+    began_ns: tuple[int, ...]
+    """Begin, nanoseconds after that of the first request."""
+    connection: tuple[int, ...]
+    """Number of the connection."""
+    took_ns: tuple[int | None, ...]
+    """From begin to the end of the reply; null where the capture has no whole reply."""
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ class ApacheBench:
     def read_options(self, words: list[str], output: str) -> ToolOptions:
         """``-c`` users, each on its own connection."""
         options = Options.posix(words, SHORT)
-        users = options.count("-c") or 1
+        users = options.count("-c", default=1)
         keeps = options.given("-k") and not closes(options.all("-H"))
         named = options.written("-n", "-c", "-t", "-k")
         return ToolOptions(
@@ -27,6 +27,7 @@ class ApacheBench:
             reuse=keeps,
             requests=None if options.given("-t") else options.count("-n"),
             options=named if keeps else (*named, "no -k"),
+            unread=options.unread({}),
         )
 
     def read_report(self, output: str) -> ToolReport | None:

@@ -11,6 +11,7 @@ well as with ``-z``, contrary to its help.
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from wirelab.errors import TrialFailed
 from wirelab.loadtools import tool_run
 from wirelab.loadtools.parsing import Options, number, seconds, times, whole
 from wirelab.loadtools.tool import Tool
-from wirelab.loadtools.tool_report import ToolOptions, ToolReport
+from wirelab.loadtools.tool_report import ALL_CHECKS, REPORT_CHECKS, ToolOptions, ToolReport
 from wirelab.loadtools.tool_run import ToolRun
 from wirelab.process import usage
 from wirelab.process.interruption import Interruption
@@ -334,8 +335,48 @@ def _duration(duration_s: float) -> str:
 
 FLAGS = (
     *("--insecure", "--skipTLS", "--async", "--count-errors", "--enable-compression", "-e"),
-    *("--disable-template-functions", "--disable-template-data", "--skipFirst", "-v", "-h"),
+    *("--disable-template-functions", "--disable-template-data", "-v", "--version", "-h"),
+    *("--help", "-a"),
 )
+KNOWN = (
+    *FLAGS,
+    *("--proto", "--protoset", "--call", "-i", "--import-paths", "--cacert", "--cert", "--key"),
+    *("--cname", "--authority", "-d", "--data", "-D", "--data-file", "-b", "--binary"),
+    *("-B", "--binary-file", "-m", "--metadata", "-M", "--metadata-file", "--stream-interval"),
+    *(
+        "--stream-call-duration",
+        "--stream-call-count",
+        "--reflect-metadata",
+        "--max-recv-message-size",
+    ),
+    *("--max-send-message-size", "-r", "--rps", "-c", "--concurrency", "--connections", "-n"),
+    *("--total", "-t", "--timeout", "-z", "--duration", "-x", "--max-duration"),
+    *("--duration-stop", "--connect-timeout", "--keepalive", "--name", "--tags", "--cpus"),
+    *("--debug", "-o", "--output", "-O", "--format", "--host"),
+)
+_SCHEDULES = {
+    **dict.fromkeys(
+        (f"--load-{name}" for name in ("start", "step", "end", "step-duration", "max-duration")),
+        ("arrivals",),
+    ),
+    **dict.fromkeys(
+        (
+            f"--concurrency-{name}"
+            for name in ("start", "step", "end", "step-duration", "max-duration")
+        ),
+        ("concurrency", "in flight"),
+    ),
+}
+EFFECTS = {
+    **_SCHEDULES,
+    "--load-schedule": ("arrivals",),
+    "--concurrency-schedule": ("concurrency", "in flight"),
+    # Its report leaves out the first calls, which the packets contain.
+    "--skipFirst": REPORT_CHECKS,
+    "--config": ALL_CHECKS,
+    "--lb-strategy": ("connections", "in flight"),
+}
+"""Options that are not modelled, and the checks that depend on each."""
 
 
 class Ghz:
@@ -347,28 +388,32 @@ class Ghz:
     def read_options(self, words: list[str], output: str) -> ToolOptions:
         """Its defaults: 200 calls by 50 workers over one connection."""
         options = Options.loose(words, FLAGS)
-        users = options.count("-c", "--concurrency") or 50
-        connections = options.count("--connections") or 1
+        users = options.count("-c", "--concurrency", default=50)
+        connections = options.count("--connections", default=1)
         rate = options.number("-r", "--rps")
         names = ("-c", "--concurrency", "--connections", "-n", "--total", "-z", "--duration")
         timed = options.given("-z", "--duration")
-        calls = options.count("-n", "--total") or 200
-        is_async = options.given("--async")
+        calls = options.count("-n", "--total", default=200)
+        unread = options.unread(EFFECTS, KNOWN)
+        off = {check for part in unread for check in part.checks}
+        is_async = options.given("--async") or "concurrency" in off
+        shared = -(-users // connections) if users and connections else None
         return ToolOptions(
             connections=connections,
             users=None if is_async else users,
-            in_flight=None if is_async else -(-users // connections),
+            in_flight=None if is_async else shared,
             reuse=True,
-            rate=rate or None,
+            rate=None if "arrivals" in off else rate or None,
             requests=None if timed else calls,
             options=options.written(*names, "-r", "--rps", "--async"),
+            unread=unread,
         )
 
     def read_report(self, output: str) -> ToolReport | None:
-        """Parses its summary, or its CSV of calls."""
+        """Parses its summary, its JSON, or its CSV of calls."""
         requests = whole(r"^\s+Count:\s+(\d+)", output)
         if requests is None:
-            return _calls(output)
+            return _document(output) or _calls(output)
         good = whole(r"^\s+\[OK\]\s+(\d+) responses", output) or 0
         shares = {f"p{n}": _time(rf"^\s+{n} % in (.+)$", output) for n in (50, 90, 99)}
         return ToolReport(
@@ -385,6 +430,28 @@ class Ghz:
             ),
             figure="latency",
         )
+
+
+def _document(output: str) -> ToolReport | None:
+    """Parses ``-O json`` and ``-O pretty``."""
+    start = output.find("{")
+    if start < 0:
+        return None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(output[start:])
+        report = msgspec.convert(value, GhzReport)
+    except ValueError:  # msgspec's errors are ValueErrors
+        return None
+    shares = {f"p{entry.percentage}": entry.latency for entry in report.latency_distribution or ()}
+    known = {name: ns / 1e9 for name, ns in shares.items() if name in ("p50", "p90", "p99")}
+    return ToolReport(
+        requests=report.count,
+        failed=report.count - report.status_code_distribution.get("OK", 0),
+        rate_per_s=report.rps,
+        seconds=report.total / 1e9,
+        latency_s=known | {"mean": report.average / 1e9, "max": report.slowest / 1e9},
+        figure="latency in its JSON",
+    )
 
 
 def _calls(output: str) -> ToolReport | None:

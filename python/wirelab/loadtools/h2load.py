@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
-from wirelab.loadtools.parsing import Options, number, seconds, times
-from wirelab.loadtools.tool_report import ToolOptions, ToolReport
+from wirelab.loadtools.parsing import Options, number, product, seconds, times
+from wirelab.loadtools.tool_report import REPORT_CHECKS, ToolOptions, ToolReport
 
 SHORT = "n:c:t:i:m:w:W:H:p:d:r:T:N:B:D:f:vh"
 LONG = (
@@ -19,6 +19,15 @@ LONG = (
     *("max-udp-payload-size=", "ktls", "verbose", "version", "help"),
 )
 
+EFFECTS = {
+    **dict.fromkeys(("-r", "--rate", "--rate-period"), ("connections", "concurrency")),
+    # Its report leaves out the requests of the warm-up, which the packets contain.
+    "--warm-up-time": REPORT_CHECKS,
+    "--timing-script-file": ("concurrency", "arrivals"),
+    "--connection-active-timeout": ("connections", "concurrency"),
+}
+"""Options that are not modelled, and the checks that depend on each."""
+
 
 class H2load:
     """h2load."""
@@ -28,18 +37,20 @@ class H2load:
     def read_options(self, words: list[str], output: str) -> ToolOptions:
         """``--rps`` is per client; ``-r`` is a rate of new connections and not of requests."""
         options = Options.posix(words, SHORT, LONG)
-        clients = options.count("-c", "--clients") or 1
-        streams = options.count("-m", "--max-concurrent-streams") or 1
+        clients = options.count("-c", "--clients", default=1)
+        streams = options.count("-m", "--max-concurrent-streams", default=1)
+        gradual = options.given("-r", "--rate")
         rate = options.number("--rps")
         names = ("-n", "--requests", "-c", "--clients", "-m", "--max-concurrent-streams")
         return ToolOptions(
-            connections=clients,
-            users=clients * streams,
+            connections=None if gradual else clients,
+            users=None if gradual else product(clients, streams),
             in_flight=streams,
             reuse=True,
-            rate=None if rate is None else rate * clients,
+            rate=rate * clients if rate and clients else None,
             requests=options.count("-n", "--requests"),
             options=options.written(*names, "-D", "--duration", "--rps", "-r", "--h1"),
+            unread=options.unread(EFFECTS),
         )
 
     def read_report(self, output: str) -> ToolReport | None:

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from wirelab.loadtools.parsing import Options, number, seconds, times, whole
-from wirelab.loadtools.tool_report import ToolOptions, ToolReport
+from wirelab.loadtools.tool_report import OPTION_CHECKS, ToolOptions, ToolReport, Unread
 
 FLAGS = (
     *("--no-connection-reuse", "--no-vu-connection-reuse", "--discard-response-bodies", "-q"),
@@ -49,14 +49,18 @@ class K6:
             if options.text(flag) in ("", "true") or _literal(key, script) == "true":
                 written = (*written, key)
                 is_closing = is_closing or key == "noConnectionReuse"
+        unread = _unread(options, output)
+        is_rate_known = not any("arrivals" in part.checks for part in unread)
+        rate = number(r"([\d.]+) iterations/s for ", output)
         return ToolOptions(
             connections=users,
             users=users,
             in_flight=1,
             reuse=not is_closing,
-            rate=number(r"([\d.]+) iterations/s for ", output),
+            rate=rate if is_rate_known else None,
             requests=whole(r": (\d+) iterations shared among", output) or _each(output),
             options=written,
+            unread=unread,
         )
 
     def read_report(self, output: str) -> ToolReport | None:
@@ -73,6 +77,21 @@ class K6:
             latency_s=times({name: seconds(m[1]) if m else None for name, m in at.items()}),
             figure="http_req_duration",
         )
+
+
+def _unread(options: Options, output: str) -> tuple[Unread, ...]:
+    """What neither its options nor the scenario that it prints determine."""
+    found = list(options.unread({}))
+    several = whole(r"(\d+) scenarios?, \d+ max VUs", output)
+    if several is not None and several > 1:
+        found.append(Unread(f"{several} scenarios", OPTION_CHECKS))
+    if re.search(r"Up to [\d.]+ (iterations/s|looping VUs) for ", output):
+        found.append(Unread("stages", ("concurrency", "arrivals", "connections")))
+    calls = whole(r"^\s*http_reqs[.\s]*: (\d+)", output)
+    iterations = whole(r"^\s*iterations[.\s]*: (\d+)", output)
+    if calls and iterations and calls != iterations:
+        found.append(Unread("a script with several requests per iteration", ("arrivals",)))
+    return tuple(found)
 
 
 _MARKS = {"mean": "avg", "p50": "med", "p90": r"p\(90\)", "p99": r"p\(99\)", "max": "max"}

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import getopt
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+from wirelab.loadtools.tool_report import ALL_CHECKS, Unread
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 """Both code points of the micro sign; ``m`` is a minute, as in wrk and Go."""
+EXPANDED = ("$", "`")
+"""Begin of a value that a shell replaces."""
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ns|us|µs|μs|ms|s|m)(?![a-z])")
 
 
 class Options:
-    """Options of one command line; the last occurrence of a name counts."""
+    """Options of one command line; the last occurrence of a name counts. What cannot be read is
+    remembered: a default never replaces it."""
 
-    def __init__(self, found: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, found: Sequence[tuple[str, str]], broken: str | None = None) -> None:
+        """``broken``: why the words could not be separated."""
         self._found = list(found)
+        self._broken = broken
+        self._unread: dict[str, None] = {}
 
     @classmethod
     def posix(cls, words: Sequence[str], short: str, long: Sequence[str] = ()) -> Options:
-        """By the rules of getopt(3); empty if the words violate them."""
+        """By the rules of getopt(3)."""
         try:
             return cls(getopt.gnu_getopt(list(words), short, list(long))[0])
-        except getopt.GetoptError:
-            return cls([])
+        except getopt.GetoptError as error:
+            return cls([], str(error))
 
     @classmethod
     def loose(cls, words: Sequence[str], flags: Sequence[str]) -> Options:
@@ -47,15 +55,44 @@ class Options:
         """Whether the option is present."""
         return self.text(*names) is not None
 
-    def count(self, *names: str) -> int | None:
-        """A whole number; None if it is absent or not a number."""
-        text = self.text(*names)
-        return int(text) if text is not None and text.isdecimal() else None
+    def count(self, *names: str, default: int | None = None) -> int | None:
+        """A whole number: ``default`` if it is absent, None if it cannot be read."""
+        value = self.number(*names, default=default)
+        if value is not None and value != int(value):
+            self._refuse(names)
+            return None
+        return None if value is None else int(value)
 
-    def number(self, *names: str) -> float | None:
-        """A number; None if it is absent or not a number."""
-        text = self.text(*names) or ""
-        return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
+    def number(self, *names: str, default: float | None = None) -> float | None:
+        """A number: ``default`` if it is absent, None if it cannot be read."""
+        text = self.text(*names)
+        if text is None:
+            return None if self._broken else default
+        if re.fullmatch(r"\d+(\.\d+)?", text):
+            return float(text)
+        self._refuse(names)
+        return None
+
+    def _refuse(self, names: Sequence[str]) -> None:
+        self._unread[self.written(*names)[-1]] = None
+
+    def unread(
+        self, effects: Mapping[str, tuple[str, ...]], known: Collection[str] | None = None
+    ) -> tuple[Unread, ...]:
+        """What is not understood: all options after an error, values that could not be read, and
+        those whose ``effects`` are not modelled, by name. If ``known`` is given, an option that is
+        neither there nor in ``effects`` is not understood either."""
+        if self._broken is not None:
+            return (Unread(self._broken, ALL_CHECKS),)
+        found = [Unread(text, ALL_CHECKS) for text in self._unread]
+        for name, value in self._found:
+            if name in effects:
+                found.append(Unread(f"{name} {value}".strip(), effects[name]))
+            elif known is not None and name not in known:
+                found.append(Unread(name, ALL_CHECKS))
+            elif value.startswith(EXPANDED) and f"{name} {value}" not in self._unread:
+                found.append(Unread(f"{name} {value}", ALL_CHECKS))
+        return tuple(dict.fromkeys(found))
 
     def all(self, *names: str) -> list[str]:
         """Every value, in order."""
@@ -65,6 +102,16 @@ class Options:
         """The options with these names, as text for people."""
         found = [(name, value) for name, value in self._found if name in names]
         return tuple(f"{name} {value}".strip() for name, value in found)
+
+
+def product(*factors: int | None) -> int | None:
+    """None if one of them is not known."""
+    whole = 1
+    for factor in factors:
+        if factor is None:
+            return None
+        whole *= factor
+    return whole
 
 
 def closes(headers: Sequence[str]) -> bool:

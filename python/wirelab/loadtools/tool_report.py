@@ -6,10 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+OPTION_CHECKS = ("connections", "in flight", "concurrency", "arrivals")
+"""Names of the checks of `wirelab wrap` that depend on options."""
+REPORT_CHECKS = ("requests", "errors", "latency")
+"""Names of those that need the tool to report on the same requests that the packets contain."""
+ALL_CHECKS = (*OPTION_CHECKS, *REPORT_CHECKS)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A part of a command line that is not understood."""
+
+    text: str
+    """What it is, as in "-c $USERS"."""
+    checks: tuple[str, ...]
+    """Names of the checks that depend on it, which are left out."""
+
 
 @dataclass(frozen=True)
 class ToolOptions:
-    """Load that a tool's options request; None: not specified."""
+    """Load that a tool's options request; None: not specified, or not understood."""
 
     connections: int | None = None
     """Number of open connections."""
@@ -24,6 +40,8 @@ class ToolOptions:
     requests: int | None = None
     options: tuple[str, ...] = ()
     """The options that specify this, as written."""
+    unread: tuple[Unread, ...] = ()
+    """What is not understood."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +62,8 @@ class ToolReport:
     """Resolution of the printed times."""
     has_connect: bool = False
     """Whether a latency includes connecting, if the request needs a new connection."""
+    correction: str = ""
+    """How the tool changes the latencies that it measured, as a sentence without its period."""
     figure: str = "latency"
     """The tool's name for its latency."""
 

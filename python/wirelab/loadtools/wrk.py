@@ -1,18 +1,26 @@
 """wrk (4.x): keeps connections unless a header closes them. A latency starts with the writing of
-the request, so it excludes connecting."""
+the request, so it excludes connecting. A script may send several requests at a time, close
+connections, and wait."""
 
 from __future__ import annotations
 
 import re
 
 from wirelab.loadtools.parsing import Options, closes, found, number, seconds, times, whole
-from wirelab.loadtools.tool_report import ToolOptions, ToolReport
+from wirelab.loadtools.tool_report import OPTION_CHECKS, ToolOptions, ToolReport
 
 SHORT = "t:c:d:s:H:T:R:LUvh"
 LONG = (
     *("threads=", "connections=", "duration=", "script=", "header=", "timeout=", "rate="),
     *("latency", "u_latency", "version", "help"),
 )
+
+CORRECTION = (
+    "wrk corrects its latencies for coordinated omission: for each reply that took longer than "
+    "the mean interval between requests of a connection, it adds the latencies that requests sent "
+    "meanwhile would have had"
+)
+"""``stats_correct`` in its source; wrk2 measures from the time at which a request was due."""
 
 
 class Wrk:
@@ -23,17 +31,19 @@ class Wrk:
     def read_options(self, words: list[str], output: str) -> ToolOptions:
         """``-c`` connections, divided evenly among the threads."""
         options = Options.posix(words, SHORT, LONG)
-        threads = options.count("-t", "--threads") or 2
-        connections = options.count("-c", "--connections") or 10
-        kept = connections // threads * threads
+        threads = options.count("-t", "--threads", default=2)
+        connections = options.count("-c", "--connections", default=10)
+        is_scripted = options.given("-s", "--script")
+        kept = connections // threads * threads if connections and threads else None
         names = ("-t", "--threads", "-c", "--connections", "-d", "--duration", "-R", "--rate")
         return ToolOptions(
-            connections=kept,
-            users=kept,
-            in_flight=1,
-            reuse=not closes(options.all("-H", "--header")),
+            connections=None if is_scripted else kept,
+            users=None if is_scripted else kept,
+            in_flight=None if is_scripted else 1,
+            reuse=None if is_scripted else not closes(options.all("-H", "--header")),
             rate=options.number("-R", "--rate"),
             options=options.written(*names),
+            unread=options.unread(dict.fromkeys(("-s", "--script"), OPTION_CHECKS)),
         )
 
     def read_report(self, output: str) -> ToolReport | None:
@@ -64,6 +74,7 @@ class Wrk:
                 }
             ),
             figure="latency",
+            correction=CORRECTION,
         )
 
 

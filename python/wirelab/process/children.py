@@ -83,10 +83,12 @@ class Child:
         options: ProcessOptions,
         *,
         stdin: int = subprocess.PIPE,
+        stdout: int = subprocess.PIPE,
         stderr: int | None = None,
     ) -> None:
-        """Starts ``command``. ``stdin`` and ``stderr`` are those of subprocess; standard error goes
-        to the log by default. Raises :class:`OSError`."""
+        """Starts ``command``. ``stdin``, ``stdout`` and ``stderr`` are those of subprocess; by
+        default standard error goes to the log. Lines can be read of a pipe only. Raises
+        :class:`OSError`."""
         self.command = list(command)
         self.log = BoundedLog(options.log)
         self.bytes_read = 0
@@ -96,7 +98,7 @@ class Child:
             self.process = subprocess.Popen(
                 self.command,
                 stdin=stdin,
-                stdout=subprocess.PIPE,
+                stdout=stdout,
                 stderr=errors if stderr is None else stderr,
                 bufsize=0,
                 start_new_session=True,
@@ -105,8 +107,8 @@ class Child:
             )
         _started.add(self.pid)
         self._selector = selectors.DefaultSelector()
-        assert self.process.stdout is not None  # PIPE above
-        self._selector.register(self.process.stdout, selectors.EVENT_READ)
+        if self.process.stdout is not None:
+            self._selector.register(self.process.stdout, selectors.EVENT_READ)
 
     @property
     def pid(self) -> int:

@@ -53,6 +53,8 @@ class Table:
     caption: str = ""
     numeric: Sequence[int] = ()
     """Columns that are set to the right, counted from 0."""
+    highlighted: Sequence[int] = ()
+    """Rows that stand out, counted from 0."""
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -264,9 +264,8 @@ def _too_few(every: Sequence[Cell]) -> str:
     fewest = min((t for t in trials if t.result.calls), key=lambda t: t.result.calls, default=None)
     if fewest is None or fewest.result.calls >= CALLS_MIN:
         return f"a trial had fewer than {CALLS_MIN:,} calls"
-    share = fewest.slices.share if fewest.slices else 1.0
     calls = fewest.result.calls
-    seconds = window_for(calls, fewest.result.window_s / share, CALLS_MIN)
+    seconds = window_for(calls, fewest.result.window_s, CALLS_MIN)
     window = f"a window of {format_seconds(seconds)} has them"
     return f"{calls:,} of {CALLS_MIN:,} calls in a trial; {window}"
 

@@ -36,6 +36,8 @@ class Look:
     """The engine's log of calls, to compare with the packets."""
     keylog: Path | None = None
     """Secrets of TLS connections, in the format of NSS key logs."""
+    sample: int = 0
+    """Number of requests, from the first, whose times to list."""
     host: Path | None = None
     """The record of what the server's processes did meanwhile."""
 
@@ -49,7 +51,9 @@ class Look:
             ("--host", self.host),
         )
         words = [word for name, value in given if value is not None for word in (name, str(value))]
-        return [*words, "--flows", str(self.flows)]
+        # On one line, because an indented list has a line for each number.
+        listed = ["--sample", str(self.sample), "--json"] if self.sample else []
+        return [*words, "--flows", str(self.flows), *listed]
 
 
 def dissect(

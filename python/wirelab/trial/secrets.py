@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 VARIABLE = "SSLKEYLOGFILE"
 """The environment variable that OpenSSL's, NSS's and rustls' users follow."""
+NODE_VARIABLE = "NODE_OPTIONS"
 SECRETS_BYTES_MAX = 256 * 1024 * 1024
 """Longest key log that is read: more than the secrets that the dissector keeps."""
 SECTION, INTERFACE, DECRYPTION_SECRETS = 0x0A0D0D0A, 1, 10
@@ -33,6 +34,17 @@ def create(file: Path) -> Path:
     """A new key log that only this user can read (mode 0600). Raises :class:`OSError`."""
     os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     return file
+
+
+def environment(file: Path) -> dict[str, str]:
+    """Variables that ask a program for its secrets. Node reads no SSLKEYLOGFILE (``node --help``);
+    its own options are kept."""
+    quoted = str(file).replace("\\", "\\\\").replace('"', '\\"')
+    option = f'--tls-keylog="{quoted}"' if " " in quoted else f"--tls-keylog={quoted}"
+    return {
+        VARIABLE: str(file),
+        NODE_VARIABLE: f"{os.environ.get(NODE_VARIABLE, '')} {option}".strip(),
+    }
 
 
 def connections(file: Path) -> int:

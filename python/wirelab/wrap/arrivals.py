@@ -1,8 +1,8 @@
 """Classifies the load in the packets: closed, constant, Poisson or bursts.
 
-A closed load sends a request after a reply, so most of its users have a request in flight most of
-the time, and gaps follow latencies. An open load follows a clock: the coefficient of variation of
-its gaps distinguishes a constant rate (0) from a Poisson process (1) and from bursts (more).
+A constant rate is tested first: a clock corrects what it missed, and a user who waits does not.
+Then requests are tested for waiting for replies, whatever connection they use. What the packets do
+not decide is not named. :mod:`wirelab.statistics.coupling` has the methods.
 """
 
 from __future__ import annotations
@@ -10,20 +10,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from wirelab.documents.dissection import Concurrency, Gaps, Load
+import numpy as np
+
+from wirelab.documents.dissection import Load, Sample
+from wirelab.format.numbers import digits
 from wirelab.loadtools.tool_report import ToolOptions
+from wirelab.statistics import coupling
+from wirelab.statistics.coupling import Coupling, Floats, Slope, Steadiness
 
 REQUESTS_MIN = 20
 """Minimum number of requests for a classification."""
-FULL = 0.5
-"""Ratio of mean to maximum concurrency from which users count as busy."""
-COUPLED = 0.2
-"""Correlation of latency and gap from which a client may be waiting for replies."""
-COUPLED_SURELY = 0.6
-CONSTANT_MAX = 0.3
+CLOCK_SPREAD_MAX = 1.2
+"""Spread of gaps up to which a clock is behind them, if it corrects their deviations."""
+CLOCK_HURST_MAX = 0.25
+"""Halfway between a clock (0) and deviations that accumulate (0.5)."""
+TRIGGERED_LAG = 0.2
+"""Spread of the lag up to which replies trigger the requests."""
+SPREAD_MAX = 0.5
+"""Spread of independent gaps up to which they are constant."""
+CLOSED_MIN = 5.0
+"""Logarithm of the likelihood ratio from which a load is closed: e^5 is about 150 to 1."""
+OPEN_MIN = 2.5
+"""The same for an open load, which has no parameter that could fit by chance: about 12 to 1."""
+ERRORS = 4.0
+"""Standard errors that a slope must be away from what it excludes."""
 POISSON = (0.8, 1.3)
+"""Coefficients of variation of a Poisson process; its own is 1."""
+INDEPENDENT = (0.7, 1.5)
+"""Drift of independent gaps."""
 
-Name = Literal["closed", "constant", "poisson", "bursts", "untold"]
+Name = Literal["closed", "constant", "poisson", "bursts", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -35,38 +51,92 @@ class Kind:
 
 
 def kind(load: Load, options: ToolOptions | None) -> Kind:
-    """``load`` is that of a dissection. The options are accepted if the packets do not contradict
-    them."""
-    concurrency, gaps = load.concurrency, load.gap_us
-    if load.requests < REQUESTS_MIN or concurrency is None or gaps is None:
-        return Kind("untold", f"fewer than {REQUESTS_MIN} requests")
-    coupling = load.coupling.correlation if load.coupling else None
-    seen = _by_packets(concurrency, gaps, coupling)
+    """``load`` is that of a dissection with a sample. The options are accepted if the packets do
+    not contradict them."""
+    concurrency = load.concurrency
+    seen = _by_packets(load)
     users = options.users if options and options.rate is None else None
-    if seen.name != "closed" and users is not None and concurrency.max <= users:
+    if seen.name == "closed" or users is None or concurrency is None:
+        return seen
+    if load.requests >= REQUESTS_MIN and concurrency.max <= users:
         return Kind(
-            "closed",
-            f"by its options; at most {concurrency.max} in flight, "
-            f"and gaps vary by {gaps.variation:.2f} of their mean",
+            "closed", f"by its options; at most {concurrency.max} in flight, and {seen.reason}"
         )
     return seen
 
 
-def _by_packets(concurrency: Concurrency, apart: Gaps, coupling: float | None) -> Kind:
-    variation = apart.variation
-    full = concurrency.mean / concurrency.max
-    follows = "" if coupling is None else f", gaps follow latencies by {coupling:.2f}"
-    gaps = f"gaps vary by {variation:.2f} of their mean"
-    waits = coupling is None or coupling >= COUPLED
-    if (full >= FULL and waits) or (coupling or 0.0) >= COUPLED_SURELY:
-        return Kind(
-            "closed",
-            f"{concurrency.mean:.1f} in flight on average, {concurrency.max} at most" + follows,
-        )
-    if variation <= CONSTANT_MAX:
-        return Kind("constant", gaps + follows)
-    if POISSON[0] <= variation <= POISSON[1]:
-        return Kind("poisson", f"{gaps}, like those of independent calls{follows}")
-    if variation > POISSON[1]:
-        return Kind("bursts", gaps + follows)
-    return Kind("untold", gaps + follows)
+def _by_packets(load: Load) -> Kind:
+    if load.requests < REQUESTS_MIN:
+        return Kind("undecided", f"fewer than {REQUESTS_MIN} requests")
+    times = None if load.sample is None else _times(load.sample)
+    if times is None:
+        return Kind("undecided", "the times of its requests are not known")
+    return classify(*times)
+
+
+def _times(sample: Sample) -> tuple[Floats, Floats] | None:
+    """Begin and duration of each request, seconds."""
+    took = [np.nan if ns is None else ns for ns in sample.took_ns]
+    began = np.array(sample.began_ns, dtype=float) / 1e9
+    if len(began) < REQUESTS_MIN or began[-1] <= began[0]:
+        return None
+    return began, np.array(took, dtype=float) / 1e9
+
+
+def classify(began_s: Floats, took_s: Floats) -> Kind:
+    """By the times of all requests, in the order in which they began; a duration that is not known
+    is NaN."""
+    steady = coupling.measure_steadiness(began_s, took_s)
+    if _has_clock(steady):
+        gap = float(np.median(np.diff(began_s)))
+        return Kind("constant", f"gaps keep to a clock of {digits(1.0 / gap)}/s")
+    found = coupling.measure_coupling(began_s, took_s)
+    if found.in_flight_max == 1:
+        decided = _by_slope(coupling.measure_slope(began_s, took_s), began_s, steady)
+        if decided is not None:
+            return decided
+    if found.closed > CLOSED_MIN:
+        return Kind("closed", _waiting(found))
+    if found.open > OPEN_MIN:
+        reason = f"requests begin independently of those in flight, at most {found.in_flight_max}"
+        return _open(began_s, steady, reason)
+    return Kind("undecided", "the packets fit an open load and a closed one")
+
+
+def _has_clock(steady: Steadiness) -> bool:
+    is_corrected = steady.spread <= CLOCK_SPREAD_MAX and steady.hurst <= CLOCK_HURST_MAX
+    return is_corrected and steady.lag > TRIGGERED_LAG
+
+
+def _waiting(found: Coupling) -> str:
+    if found.users == found.in_flight_max:
+        return f"no request begins while {found.users} are in flight"
+    return (
+        f"the more are in flight (at most {found.in_flight_max}), the fewer begin, like with "
+        f"{found.users} users"
+    )
+
+
+def _by_slope(slope: Slope, began_s: Floats, steady: Steadiness) -> Kind | None:
+    """Of requests one after the other; None if latencies vary too little to decide."""
+    value, error = slope.value, slope.error
+    if value > ERRORS * error and abs(value - 1.0) < max(0.3, 3.0 * error):
+        return Kind("closed", f"one at a time; each begins later by {value:.2f} of a later reply")
+    if 1.0 - value > ERRORS * error and abs(value) < max(0.2, 3.0 * error):
+        return _open(began_s, steady, "one at a time, and a late reply delays no request")
+    return None
+
+
+def _open(began_s: Floats, steady: Steadiness, reason: str) -> Kind:
+    """An open load by the variation of its gaps, where they are independent."""
+    gaps = np.diff(began_s)
+    variation = float(gaps.std(ddof=1) / gaps.mean())
+    reason = f"{reason}; gaps vary by {variation:.2f} of their mean"
+    if steady.spread <= SPREAD_MAX:
+        return Kind("constant", reason)
+    if not INDEPENDENT[0] <= steady.drift <= INDEPENDENT[1] or variation < POISSON[0]:
+        return Kind("undecided", "gaps are neither constant nor independent")
+    if variation <= POISSON[1]:
+        return Kind("poisson", reason)
+    # Users who think equally long stay together: a closed load that looks like an open one.
+    return Kind("bursts", f"gaps vary by {variation:.2f} of their mean")

@@ -13,7 +13,7 @@ from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process import metrics
 from wirelab.process.children import describe_exit
 from wirelab.records.trial import Check
-from wirelab.wrap import comparison
+from wirelab.wrap import comparison, traffic
 from wirelab.wrap.arrivals import Kind
 from wirelab.wrap.comparison import Pair
 from wirelab.wrap.session import Measured
@@ -42,6 +42,8 @@ class Case:
     report: ToolReport | None
     kind: Kind
     pairs: list[Pair]
+    not_compared: str | None = None
+    """Why the figures of a known tool are not compared."""
 
     @property
     def document(self) -> Dissection:
@@ -63,8 +65,29 @@ class Verdict:
 
 def judge(case: Case) -> list[Check]:
     """All checks that apply."""
-    found = (check(case) for check in (_CHECKS if case.exchanges else _FIRST))
-    return [check for check in found if check is not None]
+    found = (check(case) for check in _applicable(case))
+    return without_unread([check for check in found if check is not None], case.options)
+
+
+def _applicable(case: Case) -> tuple[Callable[[Case], Check | None], ...]:
+    if case.exchanges:
+        return _CHECKS
+    return _ENCRYPTED if traffic.is_encrypted(case.document) else _FIRST
+
+
+def without_unread(found: Sequence[Check], options: ToolOptions | None) -> list[Check]:
+    """The checks, of which those that depend on a part of the command line that is not understood
+    are replaced by that reason."""
+    reasons: dict[str, list[str]] = {}
+    for part in options.unread if options else ():
+        for name in part.checks:
+            reasons.setdefault(name, []).append(part.text)
+    unread = {
+        name: Check.unmeasurable(name, f"left out, because {', '.join(texts)} is not understood")
+        for name, texts in reasons.items()
+    }
+    seen = [unread.pop(check.name, check) for check in found]
+    return [*seen, *unread.values()]
 
 
 def _ended(case: Case) -> Check | None:
@@ -104,17 +127,32 @@ def _link(case: Case) -> Check | None:
 
 
 def _seen(case: Case) -> Check | None:
+    """Why no request was found."""
     if case.exchanges:
         return None
-    flows = counted(case.document.flows.count, "connection")
-    port = case.measured.port
-    if not case.document.capture.tcp_packets:
-        where = case.measured.capture.interface
-        return Check("traffic", "marked", f"no packet of port {port} was seen on {where}")
-    names = {flow.protocol for flow in case.document.flows.list}
-    if "tls" in names:
-        return Check("traffic", "marked", f"{flows} with TLS: requests are encrypted")
-    return Check("traffic", "marked", f"no request was recognised on {flows}")
+    if traffic.is_encrypted(case.document):
+        return Check.unmeasurable("traffic", traffic.explain_encryption(case.measured))
+    return Check("traffic", "marked", traffic.explain_silence(case.measured))
+
+
+def _encrypted_connections(case: Case) -> Check | None:
+    """Connections, which are seen without the secrets of TLS."""
+    options, opened = case.options, case.document.flows.opened
+    if options is None or options.reuse is None:
+        return None
+    given = ", ".join(options.options) or "its defaults"
+    if options.reuse:
+        if options.connections is None:
+            return None
+        reason = f"{counted(opened, 'connection')} opened; requested: {options.connections:,}, "
+        right = opened <= options.connections
+        return Check.judged("connections", right, f"{reason}persistent ({given})")
+    requests = case.report.requests if case.report else None
+    if requests is None:
+        return None
+    reason = f"{counted(opened, 'connection')} opened for {requests:,} requests of its report"
+    right = abs(opened - requests) <= max(COUNT_OFF * requests, options.connections or 0)
+    return Check.judged("connections", right, f"{reason}; requested: one per request ({given})")
 
 
 def _counted(case: Case) -> Check | None:
@@ -250,7 +288,8 @@ def _latency(case: Case) -> Check | None:
     )
     if not off:
         return Check("latency", "ok", reason)
-    return Check("latency", "marked", f"{reason}: {_why(worst)}")
+    correction = f". {case.report.correction}" if case.report.correction else ""
+    return Check("latency", "marked", f"{reason}: {_why(worst)}{correction}")
 
 
 def _why(pair: Pair) -> str:
@@ -315,6 +354,7 @@ def _machine(case: Case) -> Check | None:
 
 
 _FIRST: tuple[Callable[[Case], Check | None], ...] = (_ended, _capture, _link, _seen)
+_ENCRYPTED = (*_FIRST, _encrypted_connections, _tool_cpu, _machine)
 _CHECKS: tuple[Callable[[Case], Check | None], ...] = (
     *_FIRST,
     *(_counted, _errors, _connections, _in_flight, _concurrency, _arrivals),
@@ -325,13 +365,20 @@ _CHECKS: tuple[Callable[[Case], Check | None], ...] = (
 def verdict(case: Case, checks: Sequence[Check]) -> Verdict:
     """Verdict on the figures."""
     marked = [check.name for check in checks if check.outcome == "marked"]
+    if not case.exchanges and traffic.is_encrypted(case.document):
+        words = "No request can be read without the secrets of TLS: figures are not compared."
+        words = f"{words} Marked: {', '.join(marked)}." if marked else words
+        return Verdict(False if marked else None, words)
     if not case.exchanges:
         return Verdict(False, "No verdict: no request was found in the packets.")
     if case.report is None:
-        words = "The tool printed no known report: its figures are not compared."
+        reason = case.not_compared or "The tool printed no known report"
+        words = f"{reason}: its figures are not compared."
         return Verdict(None, words)
     if marked:
         return Verdict(
             False, f"Its figures cannot be trusted without correction: {', '.join(marked)}."
         )
-    return Verdict(True, "Its figures can be trusted as far as packets show.")
+    words = "Its figures can be trusted as far as packets show."
+    left = [check.name for check in checks if check.outcome == "not-measurable"]
+    return Verdict(True, f"{words} Not checked: {', '.join(left)}." if left else words)

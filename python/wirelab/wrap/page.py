@@ -19,10 +19,10 @@ from wirelab.report.section import Picture, Section, Table
 from wirelab.report.sections import packet_findings, packet_gaps, packet_waits, packets
 from wirelab.wrap import target
 from wirelab.wrap.arrivals import Kind
-from wirelab.wrap.comparison import NAMES, wire_times
+from wirelab.wrap.comparison import NAMES
 from wirelab.wrap.result import Result
 from wirelab.wrap.session import Measured
-from wirelab.wrap.text import KINDS, NOT_TESTED, around
+from wirelab.wrap.text import KINDS, MARKS, NOT_TESTED, around, compared_times, marked_first
 
 TITLE_MAX = 120
 """Maximum length of the command in the title; the complete command is below it."""
@@ -79,8 +79,12 @@ def html(result: Result) -> str:
 
 
 def _trust(result: Result) -> Section:
-    rows = [(check.name, check.outcome, check.reason) for check in result.checks]
-    table = Table(("check", "outcome", "evidence"), rows)
+    ordered = marked_first(result.checks)
+    rows = [
+        (check.name, f"{MARKS[check.outcome]} {check.outcome}", check.reason) for check in ordered
+    ]
+    marked = [place for place, check in enumerate(ordered) if check.outcome == "marked"]
+    table = Table(("check", "outcome", "evidence"), rows, highlighted=marked)
     return Section("Can it be trusted?", (_TRUST,), (table,))
 
 
@@ -193,7 +197,7 @@ def _begun(load: Load) -> Rows:
 
 
 def _latency(result: Result) -> Section | None:
-    wire = wire_times(result.measured.document)
+    wire = compared_times(result)
     if not wire:
         return None
     reported, tool = result.report.latency_s if result.report else {}, result.tool_name
@@ -213,7 +217,9 @@ def _latency(result: Result) -> Section | None:
     drawn = _curves(wire, reported, tool)
     figures = () if drawn is None else (drawn,)
     connecting = _connecting(result.measured.document.load)
-    return Section("Latency", (_LATENCY,), (table, *connecting), figures)
+    note = result.report.correction if result.report else ""
+    words = (_LATENCY, f"{note}.") if note else (_LATENCY,)
+    return Section("Latency", words, (table, *connecting), figures)
 
 
 def _connecting(load: Load) -> Iterator[Table]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import signal
 import subprocess
 import time
@@ -22,10 +21,8 @@ from wirelab.process.children import POLL_S, Child, Ended, ProcessOptions
 from wirelab.process.containment import Containment, contain
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
+from wirelab.wrap.outputs import Outputs
 
-OUTPUT_BYTES_MAX = 64 * 1024 * 1024
-"""Maximum amount of output to keep; more is passed through only."""
-CHUNK = 1 << 16
 GRACE_S = 5.0
 """Time from SIGINT, on which load tools print their results, to SIGKILL."""
 WATCH_S = 0.2
@@ -102,28 +99,29 @@ def run(
     ``environment`` adds variables to wirelab's own. Raises
     :class:`UsageError` if the command cannot be started. None of its processes remains, whatever is
     raised."""
-    with contain() as containment:
+    with contain() as containment, Outputs(folder, out, err) as outputs:
         options = ProcessOptions(
             log=folder / "tool.log",
             namespace=namespace,
             environment=environment or {},
             holder=containment.folder,
         )
-        child = _started(command, options)
+        child = _started(command, options, outputs)
         try:
-            with _Pipes(child, folder, out, err) as pipes:
-                return _Run(child, pipes, containment).to_end(seconds_max, interruption, on_tick)
+            outputs.close_ends_of_command()
+            return _Run(child, outputs, containment).to_end(seconds_max, interruption, on_tick)
         finally:
             child.kill()
 
 
-def _started(command: Sequence[str], options: ProcessOptions) -> Child:
+def _started(command: Sequence[str], options: ProcessOptions, outputs: Outputs) -> Child:
     try:
         return Child(
             command,
             options,
             stdin=_own_input(),
-            stderr=subprocess.PIPE,
+            stdout=outputs.stdout,
+            stderr=outputs.stderr,
         )
     except OSError as error:
         raise UsageError(
@@ -141,69 +139,10 @@ def _own_input() -> int:
     return 0
 
 
-class _Pipes:
-    """Both outputs, passed through and kept."""
-
-    def __init__(self, child: Child, folder: Path, out: BinaryIO, err: BinaryIO) -> None:
-        assert child.process.stdout is not None  # both are pipes
-        assert child.process.stderr is not None
-        self._selector = selectors.DefaultSelector()
-        self._errors = child.process.stderr
-        self._kept = 0
-        self.cut = False
-        self._files = []
-        for name, pipe, sink in (
-            ("stdout", child.process.stdout, out),
-            ("stderr", child.process.stderr, err),
-        ):
-            kept = (folder / f"tool-{name}.txt").open("w+b")
-            self._files.append(kept)
-            self._selector.register(pipe, selectors.EVENT_READ, (sink, kept))
-
-    def __enter__(self) -> _Pipes:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for key in list(self._selector.get_map().values()):
-            self._selector.unregister(key.fileobj)
-        self._selector.close()
-        self._errors.close()
-        for kept in self._files:
-            kept.close()
-
-    def pump(self, seconds: float) -> bool:
-        """Passes available output through. False once both outputs have ended."""
-        if not self._selector.get_map():
-            return False
-        for key, _ in self._selector.select(seconds):
-            chunk = os.read(key.fd, CHUNK)
-            if not chunk:
-                self._selector.unregister(key.fileobj)
-                continue
-            sink, kept = key.data
-            sink.write(chunk)
-            sink.flush()
-            self._keep(kept, chunk)
-        return True
-
-    def _keep(self, kept: BinaryIO, chunk: bytes) -> None:
-        room = OUTPUT_BYTES_MAX - self._kept
-        self.cut = self.cut or len(chunk) > room
-        self._kept += kept.write(chunk[: max(0, room)])
-
-    def text(self) -> str:
-        """Everything that was kept, standard output first."""
-        parts = []
-        for kept in self._files:
-            kept.seek(0)
-            parts.append(kept.read().decode("utf-8", "replace"))
-        return "\n".join(parts)
-
-
 class _Run:
     """One command from start to end."""
 
-    def __init__(self, child: Child, pipes: _Pipes, containment: Containment) -> None:
+    def __init__(self, child: Child, pipes: Outputs, containment: Containment) -> None:
         self._child = child
         self._pipes = pipes
         self._containment = containment

@@ -23,7 +23,7 @@ from wirelab.wrap.comparison import Pair
 from wirelab.wrap.process import How
 from wirelab.wrap.session import Measured
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Result:
         for named in self.measured.document.exchanges.by_name:
             for status, count in named.status.items():
                 counts[status] = counts.get(status, 0) + count
-        replies = ", ".join(f"{status}: {n:,}" for status, n in counts.items())
+        replies = ", ".join(f"{_name_status(status)}: {n:,}" for status, n in counts.items())
         return f"replies {replies}" if replies else "no reply"
 
     def to_json(self) -> dict[str, object]:
@@ -136,7 +136,7 @@ class Result:
                 "load": {
                     "kind": self.kind.name,
                     "reason": self.kind.reason,
-                    **msgspec.to_builtins(document.load),
+                    **msgspec.to_builtins(msgspec.structs.replace(document.load, sample=None)),
                 },
                 "compared": [
                     {**msgspec.to_builtins(pair), "ratio": pair.ratio} for pair in self.compared
@@ -149,6 +149,12 @@ class Result:
         )
         hidden: dict[str, object] = measured.known_secrets.hide_json(line)
         return hidden
+
+
+def _name_status(status: str) -> str:
+    """``200/14`` is a status of HTTP and, behind it, that of gRPC."""
+    http, slash, grpc = status.partition("/")
+    return f"{http} with grpc-status {grpc}" if slash else status
 
 
 def result(measured: Measured) -> Result:
@@ -171,26 +177,23 @@ def result(measured: Measured) -> Result:
 
 def case_of(measured: Measured) -> Case:
     """Input of the checks: options and report of a known tool, and the packets."""
-    known = adapters.recognise(measured.command)
-    options = report = None
-    if known is not None:
-        reader, words = known
-        options = reader.read_options(words, measured.ran.output)
-        report = None if measured.ran.cut else reader.read_report(measured.ran.output)
+    ran = measured.ran
+    reading = adapters.read(measured.command, "" if ran.cut else ran.output)
+    report = reading.report
     return Case(
         measured,
-        options,
+        reading.options,
         report,
-        arrivals.kind(measured.document.load, options),
+        arrivals.kind(measured.document.load, reading.options),
         comparison.pairs(report, measured.document) if report else [],
+        reading.reason,
     )
 
 
 def _tool(measured: Measured) -> WrappedTool:
     ran = measured.ran
-    known = adapters.recognise(measured.command)
     return WrappedTool(
-        name=known[0].name if known else None,
+        name=adapters.read(measured.command, "").name,
         how=ran.how,
         stopped=measured.stopped,
         exit_code=ran.ended.code,

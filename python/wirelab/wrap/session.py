@@ -51,6 +51,8 @@ FREE_BYTES_MIN = 200_000_000
 PATHS = {"transfer": "/transfer/hello"}
 """Path of ``{url}`` for REST, by contract."""
 GRPC_PATHS = {"transfer": "/wirelab.transfer.v1.Transfer/Hello"}
+SAMPLE = 20_000
+"""Number of requests by whose times the load is classified."""
 SETTLE_S = 0.1
 """Time from the command's end to the end of the capture, for the last packets."""
 
@@ -111,6 +113,8 @@ class Measured:
     """The file that the command was asked to write its secrets of TLS to."""
     secrets: int = 0
     """Connections of which it has secrets."""
+    watching_cpu_s: float = 0.0
+    """CPU time of wirelab itself, without the capture, while the command ran."""
 
     @cached_property
     def known_secrets(self) -> KnownSecrets:
@@ -118,11 +122,14 @@ class Measured:
         return given.of_command(self.command)
 
     def window_ns(self) -> tuple[int, int] | None:
-        """From the first request to the start of the last, CLOCK_MONOTONIC; None without
-        requests."""
-        load = self.document.load
+        """From the first request to the start of the last, CLOCK_MONOTONIC; of encrypted requests
+        from the first packet to the last. None without them."""
+        load, capture = self.document.load, self.document.capture
         if load.first_at_ns is None:
-            return None
+            if not self.document.tls.connections or capture.first_at_ns is None:
+                return None
+            start = capture.first_at_ns + self.wall_offset_ns
+            return start, start + round(capture.seconds * 1e9)
         start = load.first_at_ns + self.wall_offset_ns
         return start, start + round(load.seconds * 1e9)
 
@@ -225,6 +232,7 @@ class _Session:
         began_ns = time.monotonic_ns()
         offset_ns = time.monotonic_ns() - time.time_ns()
         _sample(pid, cpu)
+        own_s = time.process_time()
         with _machine_busy() as busy:
             ran = process.run(
                 command,
@@ -235,8 +243,9 @@ class _Session:
                 seconds_max=order.seconds_max,
                 interruption=self._interruption,
                 on_tick=lambda: self._tick(capture, pid, cpu),
-                environment={} if keylog is None else {secrets.VARIABLE: str(keylog)},
+                environment={} if keylog is None else secrets.environment(keylog),
             )
+        own_s = time.process_time() - own_s
         _sample(pid, cpu)
         link.settle()
         time.sleep(SETTLE_S)
@@ -258,6 +267,7 @@ class _Session:
             wall_offset_ns=offset_ns,
             cores=len(available_cores()),
             keylog=keylog,
+            watching_cpu_s=own_s,
             secrets=known,
         )
 
@@ -347,7 +357,7 @@ class _Session:
         with Interruption() as again:
             return dissection.dissect(
                 self._folder / "capture.pcapng",
-                Look(port=number, keylog=keylog),
+                Look(port=number, keylog=keylog, sample=SAMPLE),
                 log=self._folder / "dissect.log",
                 interruption=again,
             )

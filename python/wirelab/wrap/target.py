@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+import socket
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import psutil
+
 from wirelab.errors import UsageError
+from wirelab.loadtools import shell
 from wirelab.secrets.finding import replace_in_words
 
 PLACEHOLDERS = ("{url}", "{address}", "{host}", "{port}")
@@ -18,7 +22,23 @@ _HOST = r"(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)"
 _URL = re.compile(
     rf"\b([a-z]+)://(?:[^/@\s]*@)?({_HOST})(?::(\d{{1,5}}))?(?=[/?#\s\"';,)]|$)", re.I
 )
-_ADDRESS = re.compile(rf"(?<![\w./@-]){_HOST}:(\d{{2,5}})(?=[/?\s\"';,)]|$)")
+_ADDRESS = re.compile(rf"(?:--?[\w-]+=|[A-Za-z_]\w*=)?(?:dns:/*)?({_HOST}):(\d{{2,5}})(?:/\S*)?")
+"""A word that is an address, or an option or variable with one."""
+_PAYLOADS = frozenset(
+    {
+        *("-H", "--header", "--headers", "-d", "--data", "--data-raw", "--data-binary", "-b"),
+        *("--cookie", "-C", "-A", "--user-agent", "--referer", "-u", "--user", "--body"),
+        *("-m", "--metadata", "-body", "-header", "--data-urlencode", "--json", "-F", "--form"),
+    }
+)
+"""Options whose value is sent to the server, and may contain anything."""
+_UNIX = frozenset(
+    {
+        *("--unix-socket", "-unix-socket", "--abstract-unix-socket", "--socketPath"),
+        *("-unix", "--unix"),
+    }
+)
+"""Options whose value is the path of a Unix socket."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +96,13 @@ def refuse_placeholders(command: Sequence[str]) -> None:
 def port(command: Sequence[str]) -> int:
     """The only TCP port on a command line, in a URL or as ``host:port``. Raises
     :class:`UsageError` if there is none, or more than one."""
-    found = sorted({number for word in command for number in _ports(word)})
+    words = _words(command)
+    if any(word.partition("=")[0] in _UNIX or word.startswith("unix:") for word in words):
+        raise UsageError(
+            "packets of a Unix socket cannot be captured",
+            "let the server listen on a TCP port of 127.0.0.1 too, and give COMMAND that address",
+        )
+    found = sorted({number for _, number in _addresses(words)})
     if len(found) == 1:
         return found[0]
     if not found:
@@ -90,14 +116,51 @@ def port(command: Sequence[str]) -> int:
     )
 
 
-def _ports(word: str) -> set[int]:
-    numbers: set[int] = set()
-    for scheme, _, number in _URL.findall(word):
-        known = int(number) if number else PORTS.get(scheme.lower())
-        numbers |= {known} if known else set()
-    rest = _URL.sub(" ", word)
-    numbers |= {int(match[1]) for match in _ADDRESS.finditer(rest)}
-    return {number for number in numbers if 0 < number < 65536}
+def hosts(command: Sequence[str]) -> list[str]:
+    """The hosts on a command line, in URLs or as ``host:port``."""
+    return list(dict.fromkeys(host for host, _ in _addresses(_words(command))))
+
+
+def interface_to(host: str) -> str | None:
+    """Name of the network interface through which packets to a host leave; None if it cannot be
+    determined."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.connect(address)  # of UDP: chooses a route, and sends nothing
+            own = probe.getsockname()[0]
+    except OSError:
+        return None
+    for name, addresses in psutil.net_if_addrs().items():
+        if any(known.address.partition("%")[0] == own for known in addresses):
+            return name
+    return None
+
+
+def _words(command: Sequence[str]) -> list[str]:
+    """Without values that are sent to the server; a script of a shell as its words."""
+    text = shell.find_script(command)
+    script = None if text is None else shell.split(text)
+    lines = [command] if script is None else [[w for w in command if w != text], *script.commands]
+    return [
+        word
+        for line in lines
+        for before, word in zip(("", *line), line, strict=False)
+        if before not in _PAYLOADS and word.partition("=")[0] not in _PAYLOADS
+    ]
+
+
+def _addresses(words: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Host and port of every URL, and of every word that is an address."""
+    for word in words:
+        for scheme, host, number in _URL.findall(word):
+            known = int(number) if number else PORTS.get(scheme.lower())
+            if known and known < 65536:
+                yield host.strip("[]"), known
+        match = None if _URL.search(word) else _ADDRESS.fullmatch(word)
+        # `12:34` is a time of day, not the port of a host.
+        if match and not match[1].isdecimal() and 0 < int(match[2]) < 65536:
+            yield match[1].strip("[]"), int(match[2])
 
 
 def as_typed(command: Sequence[str]) -> str:

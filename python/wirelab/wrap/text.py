@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
+from wirelab.process.children import describe_exit
+from wirelab.records.trial import Check
 from wirelab.report.sections import packet_findings, packet_tls
 from wirelab.report.sections.packet_findings import Standing
-from wirelab.wrap import target
+from wirelab.wrap import target, traffic
 from wirelab.wrap.comparison import NAMES, wire_times
 from wirelab.wrap.result import Result
 
 WIDTH = 80
-_MARKS = {"ok": "+", "marked": "!", "not-measurable": "?"}
+MARKS = {"ok": "+", "marked": "!", "not-measurable": "?"}
 NOT_TESTED = Standing(
     remedy="Packets alone do not prove a cause, and wirelab cannot change options of a third-party "
     "tool. Run it again with one option changed, or use --serve with the change in REF.",
@@ -24,8 +26,8 @@ KINDS = {
     "closed": "closed (each request waits for a reply)",
     "constant": "open, constant rate",
     "poisson": "open, Poisson",
-    "bursts": "open, in bursts",
-    "untold": "not distinguished",
+    "bursts": "in bursts, open or closed not decided",
+    "undecided": "not decided",
 }
 
 
@@ -34,8 +36,8 @@ def lines(result: Result) -> Iterator[str]:
     yield from _wrapped(f"wrapped: {target.as_typed(result.measured.command)}", "  ")
     yield ""
     yield from _wrapped(result.verdict.words)
-    for check in result.checks:
-        yield from _wrapped(f"{_MARKS[check.outcome]} {check.name}: {check.reason}", "  ")
+    for check in marked_first(result.checks):
+        yield from _wrapped(f"{MARKS[check.outcome]} {check.name}: {check.reason}", "  ")
     yield ""
     yield from _wire(result)
     yield from _times(result)
@@ -45,6 +47,20 @@ def lines(result: Result) -> Iterator[str]:
     yield ""
     for name, words in around(result):
         yield from _wrapped(f"{name}: {words}", "  ")
+
+
+def marked_first(checks: Sequence[Check]) -> list[Check]:
+    """The checks that are marked, then those that could not be made, then the others."""
+    order = ("marked", "not-measurable", "ok")
+    return sorted(checks, key=lambda check: order.index(check.outcome))
+
+
+def compared_times(result: Result) -> dict[str, float]:
+    """Latencies of the packets in seconds: of a figure that was compared, the one that it was
+    compared with."""
+    return wire_times(result.measured.document) | {
+        pair.name: pair.wire_s for pair in result.compared
+    }
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
@@ -57,6 +73,7 @@ def _wire(result: Result) -> Iterator[str]:
     document, load = result.measured.document, result.measured.document.load
     used, flows, count = document.exchanges.connections, document.flows, document.exchanges.count
     yield "On the wire"
+    refused = f"; the server refused {counted(flows.refused, 'attempt')}" if flows.refused else ""
     mean = count / used.used if used.used else 0.0
     rows = [
         (
@@ -64,13 +81,18 @@ def _wire(result: Result) -> Iterator[str]:
             (
                 f"{flows.opened:,} opened, {used.used:,} used, {flows.reused:,} for more than one "
                 f"request; {load.connections_open_max:,} open at the same time"
+                f"{refused}"
             ),
         ),
         (
             "requests",
             (
-                f"{count:,} ({digits(mean)} per connection, {used.exchanges_max:,} "
-                f"at most); {result.statuses()}"
+                (
+                    f"{count:,} ({digits(mean)} per connection, {used.exchanges_max:,} "
+                    f"at most); {result.statuses()}"
+                )
+                if count or not traffic.is_encrypted(document)
+                else "encrypted"
             ),
         ),
         ("load", f"{KINDS[result.kind.name]}: {result.kind.reason}"),
@@ -93,7 +115,7 @@ def _wire(result: Result) -> Iterator[str]:
 
 
 def _times(result: Result) -> Iterator[str]:
-    wire = wire_times(result.measured.document)
+    wire = compared_times(result)
     if not wire:
         return
     reported = result.report.latency_s if result.report else {}
@@ -104,6 +126,8 @@ def _times(result: Result) -> Iterator[str]:
             own = quantity(reported[name], "s") if name in reported else NONE
             seen = quantity(wire[name], "s") if name in wire else NONE
             yield f"  {name:<13}{seen:>12}{own:>12}"
+    if result.report and result.report.correction:
+        yield from _wrapped(f"  {result.report.correction}", "  ")
     connect = result.measured.document.load.connect_us
     if connect:
         seen = quantity(connect.p50 * 1e3, "ns")
@@ -117,7 +141,7 @@ def around(result: Result) -> Iterator[tuple[str, str]]:
     yield (
         "tool",
         (
-            f"exit code {tool.exit_code} after {quantity(tool.seconds, 's')}, "
+            f"{describe_exit(tool.exit_code)} after {quantity(tool.seconds, 's')}, "
             f"{quantity(tool.cpu_s, 's')} CPU{busy}, {counted(tool.threads_max, 'thread')}"
         ),
     )
@@ -128,6 +152,16 @@ def around(result: Result) -> Iterator[tuple[str, str]]:
         yield "service", f"{service.stack}, {proof}"
     if server is not None:
         yield "server", f"{server:.2f} cores under load"
+    capture = result.measured.capture
+    if capture.cpu_s is not None and tool.seconds:
+        cost = capture.cpu_s + result.measured.watching_cpu_s
+        yield (
+            "wirelab",
+            (
+                f"{quantity(cost, 's')} CPU for the capture and for watching "
+                f"({cost / tool.seconds:.2f} cores), included in what is busy"
+            ),
+        )
     tls = packet_tls.decryption(result.measured.document, result.keylog)
     if tls:
         yield "TLS", tls

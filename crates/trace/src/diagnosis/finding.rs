@@ -257,7 +257,8 @@ fn sentence(figures: &Figures) -> String {
         Cause::H2StreamLimit => "as many requests were under way as the server allows on a connection (SETTINGS_MAX_CONCURRENT_STREAMS), and the next one was sent when one of them had ended".to_string(),
         Cause::SlowTls => "the TLS handshake took longer than its round trips".to_string(),
     };
-    let both = if figures.both_ways {
+    // A connection has no exchange, and what is said of it names no direction twice.
+    let both = if figures.both_ways && !figures.cause.is_of_connection() {
         " (in other exchanges in the opposite direction)"
     } else {
         ""
@@ -312,9 +313,9 @@ fn how_long(figures: &Figures) -> String {
 fn test(figures: &Figures) -> Option<Test> {
     let (axis, value) = switch(figures)?;
     let go = if figures.occurrences == 1 {
-        "goes"
+        "disappears"
     } else {
-        "go"
+        "disappear"
     };
     let gone = format!("the {} {go}", counted(figures.occurrences, "occurrence"));
     let gone = if figures.ms_total > 0.0 {

@@ -30,6 +30,8 @@ pub struct Options {
     pub timeline: Option<u64>,
     /// Connections to list.
     pub flows: usize,
+    /// Requests of which to list the times.
+    pub sample: usize,
 }
 
 impl Default for Options {
@@ -38,6 +40,7 @@ impl Default for Options {
             port: None,
             timeline: None,
             flows: 64,
+            sample: 0,
         }
     }
 }
@@ -71,7 +74,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
                 exchange_counts: ExchangeCounts::default(),
                 connection_counts: ConnectionCounts::new(options.flows),
                 ladders: Ladders::new(options.timeline),
-                load: LoadMeter::default(),
+                load: LoadMeter::new(options.sample),
                 series: SeriesMeter::default(),
                 diagnosis,
             },

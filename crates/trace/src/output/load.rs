@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::document::traffic::{Concurrency, Coupling, Gaps, Load, Pause};
+use super::document::traffic::{Concurrency, Coupling, Gaps, Load, Pause, Sample};
 use super::exchange_counts::Latencies;
 use crate::flow::event::{Direction, FlowId, Segment};
 use crate::flow::map::FlowMap;
@@ -71,6 +71,8 @@ impl Correlation {
 struct CallInFlight {
     ordinal: u64,
     at_ns: u64,
+    /// In the sample, where it is part of it.
+    place: Option<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -119,9 +121,19 @@ pub(super) struct LoadMeter {
     connections: FlowMap<Connection>,
     open: u64,
     open_max: u64,
+    sample_max: usize,
+    sample: Sample,
 }
 
 impl LoadMeter {
+    /// Keeps the times of the first `sample_max` requests.
+    pub(super) fn new(sample_max: usize) -> LoadMeter {
+        LoadMeter {
+            sample_max,
+            ..LoadMeter::default()
+        }
+    }
+
     pub(super) fn at(&mut self, at_ns: u64) {
         self.now_ns = self.now_ns.max(at_ns);
     }
@@ -154,6 +166,7 @@ impl LoadMeter {
         // now on.
         self.gap(segment.packet);
         self.change(1);
+        let place = self.begin_sample(flow);
         let Some(connection) = self.connections.get_mut(flow) else {
             return;
         };
@@ -178,6 +191,7 @@ impl LoadMeter {
             let started = CallInFlight {
                 ordinal,
                 at_ns: now,
+                place,
             };
             connection.in_flight.push_back(started);
         } else {
@@ -193,6 +207,9 @@ impl LoadMeter {
         let mut pending = connection.in_flight.iter();
         if let Some(place) = pending.position(|started| started.ordinal == ordinal) {
             let started = connection.in_flight.remove(place);
+            if let Some((place, at_ns)) = started.and_then(|call| Some((call.place?, call.at_ns))) {
+                self.sample.took_ns[place] = Some(now - at_ns);
+            }
             let idle_since = connection.in_flight.is_empty() && connection.untracked == 0;
             connection.idle_since = started
                 .filter(|_| idle_since)
@@ -211,6 +228,17 @@ impl LoadMeter {
             let left = connection.in_flight.len() as u64 + connection.untracked;
             self.change(-(left as i64));
         }
+    }
+
+    /// Adds a request that begins now; returns its place, None once the sample is full.
+    fn begin_sample(&mut self, flow: FlowId) -> Option<usize> {
+        let place = self.sample.began_ns.len();
+        (place < self.sample_max).then(|| {
+            self.sample.began_ns.push(self.now_ns - self.first_ns);
+            self.sample.took_ns.push(None);
+            self.sample.connection.push(flow.into());
+            place
+        })
     }
 
     /// A request begins: how long none did.
@@ -277,6 +305,7 @@ impl LoadMeter {
             coupling: self.coupling.document(),
             connections_open_max: self.open_max,
             connect_us: self.connects.quantiles(),
+            sample: (self.sample_max > 0).then_some(self.sample),
         }
     }
 

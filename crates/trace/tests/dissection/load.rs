@@ -110,3 +110,30 @@ fn without_requests_there_is_no_load() {
     assert_eq!(load.requests, 0);
     assert!(load.concurrency.is_none() && load.latency_mean_us.is_none());
 }
+
+#[test]
+fn times_of_the_first_requests_are_listed_where_they_are_asked_for() {
+    let mut builder = PacketBuilder::new();
+    builder.send(C, GET).wait(900).send(S, REPLY);
+    builder.wait(1_900).send(C, GET);
+    assert!(load(&builder).sample.is_none());
+
+    let options = |sample| wirelab_trace::output::Options {
+        sample,
+        ..Default::default()
+    };
+    let sample = |count| {
+        builder
+            .dissect_with(options(count))
+            .dissection
+            .load
+            .sample
+            .unwrap()
+    };
+    let both = sample(9);
+    // 100 us pass between packets of the script. The second request has no reply.
+    assert_eq!(both.began_ns, [0, 3_000_000]);
+    assert_eq!(both.took_ns, [Some(1_000_000), None]);
+    assert_eq!(both.connection[0], both.connection[1]);
+    assert_eq!(sample(1).began_ns, [0]);
+}

@@ -238,6 +238,22 @@ pub struct Load {
     pub connections_open_max: u64,
     /// From a connection's first SYN to the begin of its first request.
     pub connect_us: Option<Quantiles>,
+    /// Times of the first requests, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
+}
+
+/// Times of the first requests, in the order in which they began. Entries of one index belong
+/// to one request.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Sample {
+    /// Number of the connection.
+    pub connection: Vec<u64>,
+    /// Begin, nanoseconds after that of the first request.
+    pub began_ns: Vec<u64>,
+    /// From begin to the end of the reply; null where the capture has no whole reply.
+    pub took_ns: Vec<Option<u64>>,
 }
 
 /// Gaps between the begins of requests, microseconds.
