@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
-from textwrap import fill, wrap
 
 from wirelab.checks.load import client_bound, marked
 from wirelab.checks.replies import UNCHECKED, differences, is_unchecked
+from wirelab.format import wrapping
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, estimate, resolution, step
+from wirelab.format.numbers import NONE, digits, estimate, percent, resolution, step
 from wirelab.records.group import RepliesResult
 from wirelab.records.link import LinkRecord
 from wirelab.records.trial import Trial
@@ -29,6 +29,7 @@ from wirelab.statistics.figure import (
     Figure,
 )
 from wirelab.statistics.interval import Interval
+from wirelab.statistics.sample import SAMPLES_ABOVE
 from wirelab.trial import labels as label
 from wirelab.trial.labels import Names
 
@@ -36,6 +37,8 @@ WIDTH = 80
 """Columns that the table needs at most."""
 UNCHECKED_SHOWN = 4
 """Lines about replies that were not checked."""
+P50_CALLS_MIN = 2 * SAMPLES_ABOVE
+"""Calls of a trial from which on ten lie above its median."""
 NAME_MIN, NAME_MAX = 10, 18
 """Columns of a stack's name before it is folded: at most, and where there is no room."""
 
@@ -94,7 +97,7 @@ def _shown(row: Sequence[str], widths: Sequence[int]) -> str:
     """A row, its stack's name on as many lines as it needs."""
     name, *figures = row
     width = widths[0]
-    parts = wrap(_breakable(name, width), width, break_on_hyphens=False) or [""]
+    parts = wrapping.wrap(_breakable(name, width), width) or [""]
     return "\n".join([_line([parts[0], *figures], widths), *parts[1:]])
 
 
@@ -150,9 +153,9 @@ def _limits(interval: Interval, divisor: float, prefix: str) -> str:
     if interval.bounds is None:
         return NONE
     low, high = interval.bounds
-    # Two trials can span decades; the report has the figures.
+    # Two trials can span decades, and then no digit of a limit is certain.
     if high > 100.0 * low:
-        return "very wide"
+        return f"{digits(low / divisor, 1)}-{digits(high / divisor, 1)}{prefix}"
     significant = resolution(interval, divisor)
     if significant is None:
         return ""
@@ -183,12 +186,13 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     notes.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
     if any(cell.is_often_repeated for cell in cells(trials)):
         notes.append(
-            f"!: more than {REPEATED_SHARE_MAX:.0%} of its trials met other work of the machine "
-            "and were repeated: its figures need a quieter machine."
+            f"!: more than {percent(REPEATED_SHARE_MAX)} of its trials met other work of the "
+            "machine and were repeated: its figures need a quieter machine."
         )
     notes += [*_about_times(cells(trials)), *_syn_losses(trials), *_unchecked(trials, names)]
-    folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*notes, *_marked(trials)))
-    return [Line(line, "dim") for line in folded]
+    every = (*notes, *_marked(trials))
+    folded = (wrapping.wrap(line, WIDTH, subsequent_indent="  ") for line in every)
+    return [Line("\n".join(lines), "dim") for lines in folded]
 
 
 def _unchecked(trials: Sequence[Trial], names: Names) -> list[str]:
@@ -221,6 +225,9 @@ def _about_times(every: Sequence[Cell]) -> list[str]:
     if tables.CALLS in lacking:
         also = "" if tables.TRIALS in lacking else " or ?"
         notes.append(f"p99 {NONE}{also}: a trial had fewer than {CALLS_MIN:,} calls.")
+    measured = (cell for cell in every if cell.measured)
+    if any(cell.interval(RESPONSE_P50) is None for cell in measured):
+        notes.append(f"p50 {NONE}: no trial had {P50_CALLS_MIN} calls, so that ten lie above it.")
     return notes
 
 

@@ -12,6 +12,7 @@ from wirelab.cli.options.common import (
     Share,
     option,
 )
+from wirelab.cli.options.completion import complete_figure
 
 PAIRS_MAX = 60
 
@@ -23,6 +24,7 @@ class QuestionOptions:
     figure: str = option(
         "--figure",
         metavar="NAME",
+        shell_complete=complete_figure,
         default="rate",
         show_default=True,
         help="Figure to compare, e.g. rate, response_p50, response_p99 or service_cpu.",
