@@ -185,8 +185,9 @@ generate: develop ## write the generated files again: protobuf for Go, schemas, 
 fresh: develop
 	.ci/fresh
 
-audit: develop
-	.ci/audit
+audit: develop ## known vulnerabilities and licences; what cannot be reached is `not audited` (AUDIT=--strict fails then)
+	@.ci/need go
+	.ci/audit $(AUDIT)
 
 bench: develop ## the engine compared with wrk, h2load, ab and ghz; reading compared with tshark; links, captures
 	$(BIN)/python -m bench.run

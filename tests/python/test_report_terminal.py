@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import exp, log
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,11 @@ from tests.python.synthetic_run import (
     World,
     client_bound,
     failed,
+    point,
+    trial,
     trials,
     users,
+    with_result,
     write_run,
 )
 from wirelab.cli.output import run as results
