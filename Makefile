@@ -8,6 +8,7 @@ TOOLS      := .tools
 UV         := $(TOOLS)/bin/uv
 BIN        := .venv/bin
 FUZZ_SECONDS ?= 600
+CHAOS_MINUTES ?= 30
 
 # uv must build with the Python that `make` found, never with one that it downloads.
 export UV_PYTHON_DOWNLOADS := never
@@ -31,7 +32,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: help demo setup develop parts test test-all test-rust test-rust-alone \
 	compile-rust-tests test-go test-go-alone test-java test-python check lint lint-rust \
 	lint-go lint-java lint-python fmt generate fresh audit bench facts parsers ground-truth \
-	many-users soak atlas docs gate-trials limit-coverage known-capacities fuzz wheel test-wheel changelog clean
+	many-users soak chaos atlas docs gate-trials limit-coverage known-capacities fuzz wheel test-wheel changelog clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -185,8 +186,9 @@ generate: develop ## write the generated files again: protobuf for Go, schemas, 
 fresh: develop
 	.ci/fresh
 
-audit: develop
-	.ci/audit
+audit: develop ## known vulnerabilities and licences; what cannot be reached is `not audited` (AUDIT=--strict fails then)
+	@.ci/need go
+	.ci/audit $(AUDIT)
 
 bench: develop ## the engine compared with wrk, h2load, ab and ghz; reading compared with tshark; links, captures
 	$(BIN)/python -m bench.run
@@ -213,6 +215,9 @@ soak: develop ## half an hour of inserts at a steady rate: counts, memory (needs
 	rm -rf runs/soak
 	$(BIN)/wirelab run experiments/soak.yaml --out runs/soak
 	$(BIN)/python -m tools.soak_page runs/soak
+
+chaos: develop ## random kills, stops, full disks and clocks for CHAOS_MINUTES (30), for docs/reference/robustness.md (root)
+	$(BIN)/python -m tools.chaos $(CHAOS_MINUTES)
 
 atlas: develop ## write docs/atlas.md again: every stack of every service (an hour; needs Go and Java)
 	@.ci/need go java

@@ -107,7 +107,7 @@ def test_a_step_that_depends_on_its_end_has_a_range_and_is_an_interaction() -> N
         }
     )
     said = next(text for text in made if text.startswith(capitalised(STEPS[-1].label)))
-    assert re.search(r"from both ends: \d+ µs to \d+ µs, 1\d% to 6\d% of the", said), said
+    assert re.search(r"from both ends: \d+ µs to \d+ µs, 1\d % to 6\d % of the", said), said
     assert "an interaction: the effect depends on the other changes" in said
 
 
@@ -126,7 +126,7 @@ def test_a_step_that_is_the_same_from_both_ends_has_one_share() -> None:
         }
     )
     said = next(text for text in made if text.startswith(capitalised(STEPS[-1].label)))
-    assert re.search(r"from both ends: 5\.\d+ ms, 9\d% of the difference", said), said
+    assert re.search(r"from both ends: 5\.\d+ ms, 9\d % of the difference", said), said
     assert "an interaction" not in said
 
 

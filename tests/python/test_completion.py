@@ -31,7 +31,16 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [("wirelab com", {"compare"}), ("wirelab compare --fig", {"--figure"})],
+    [
+        ("wirelab com", {"compare"}),
+        ("wirelab compare --fig", {"--figure"}),
+        ("wirelab reproduce ha", {"hamo2023"}),
+        ("wirelab compare --figure ra", {"rate"}),
+        ("wirelab explain --figure resp", {"response_p50", "response_p99"}),
+        ("wirelab history --figure service_c", {"service_cpu"}),
+        ("wirelab facts gr", {"grpc@go", "grpc@java", "grpc@rust"}),
+        ("wirelab run con", {"connection-reuse"}),
+    ],
 )
 def test_bash_completes(words: str, expected: set[str], env: dict[str, str]) -> None:
     script = f"""

@@ -55,12 +55,22 @@ server = http.server.ThreadingHTTPServer((os.environ["HOST"], int(os.environ["PO
 
 
 def _numbers(file: Path, count: int) -> list[int]:
-    deadline = time.monotonic() + 10.0
+    """Once that number of processes is there, under their final names."""
+    deadline = time.monotonic() + 20.0
     while time.monotonic() < deadline:
-        if file.exists() and len(found := file.read_text(encoding="ascii").split()) >= count:
+        found = file.read_text(encoding="ascii").split() if file.exists() else []
+        if len(found) >= count and all(map(_has_its_name, found)):
             return [int(one) for one in found]
         time.sleep(0.02)
     raise AssertionError(f"{count} processes were to write into {file}")
+
+
+def _has_its_name(pid: str) -> bool:
+    """Also true for one that has ended."""
+    try:
+        return not Path(f"/proc/{pid}/cmdline").read_bytes().startswith(sys.executable.encode())
+    except OSError:
+        return True
 
 
 def _is_alive(pid: int) -> bool:
@@ -130,7 +140,8 @@ def test_processes_that_multiply_faster_than_one_by_one_are_ended(
     with containment.contain() as held:
         options = ProcessOptions(log=tmp_path / "log", holder=held.folder)
         child = Child([sys.executable, "-S", "-c", chain], options, stdin=subprocess.DEVNULL)
-        _numbers(file, 1)
+        child.wait(20.0)
+        assert file.exists()
         assert held.pids()
         held.end()
         assert not held.pids()

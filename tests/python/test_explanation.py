@@ -139,7 +139,7 @@ def test_what_no_rung_holds_stays_unexplained() -> None:
     assert made.balance is not None
     low, _ = made.balance.unexplained.bounds or (0, 0)
     assert low > 1.8
-    assert any("No rung of this ladder was found" in text for text in made.sentences)
+    assert any("No step between the two stacks was found" in text for text in made.sentences)
 
 
 def test_an_interaction_is_told_apart() -> None:

@@ -85,10 +85,10 @@ def test_too_few_runs_name_how_many_are_missing() -> None:
     some = replace(few, runs_needed=0, visible_change=0.08)
     shown = [line.text for line in lines([few, few, many, some], 4)]
     assert "4 series without a change that these runs show." in shown
-    assert "2 series need 7 more runs to see a change of 10%." in shown
-    assert "1 series needs more than 100 more runs to see a change of 10%." in shown
-    found = "in 1 series a change of 8.0% would be found in 80% of cases."
-    assert f"successful calls: equal runs vary by 10.0%; {found}" in shown
+    assert "2 series need 7 more runs to see a change of 10 %." in shown
+    assert "1 series needs more than 100 more runs to see a change of 10 %." in shown
+    found = "in 1 series a change of 8.0 % would be found in 80 % of cases."
+    assert f"successful calls: equal runs vary by 10.0 %; {found}" in shown
 
 
 def test_runs_without_a_change_show_how_runs_vary(

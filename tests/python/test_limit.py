@@ -53,7 +53,7 @@ def test_the_capacity_of_a_queue_is_found(
     shown = capsys.readouterr().out
     assert [file.read_text(encoding="utf-8") for file in files] == before
     assert "p50<60ms, errors<1% holds up to" in " ".join(shown.split())
-    assert "150%" in shown
+    assert "150 %" in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 
@@ -197,10 +197,10 @@ def test_a_limit_far_below_the_closed_load_is_named(
 ) -> None:
     found = find_limit(lambda rate, _: rate < 178.0, 369.0, Windows(3.0, 3.0))
     text, document, code = shown(found, 369.0, capsys, tmp_path)
-    assert "A closed load reached 369 calls per second; the limit is below 60% of that." in text
+    assert "A closed load reached 369 calls per second; the limit is below 60 % of that." in text
     assert (document["below_closed_rate"], code) == (True, 0)
     text, document, _ = shown(found, 200.0, capsys, tmp_path)
-    assert "below 60%" not in text
+    assert "below 60" not in text
     assert not document["below_closed_rate"]
 
 
@@ -212,5 +212,5 @@ def test_the_answer_names_whether_longer_windows_moved_it(
     assert "Windows of 12 s and of half that length give the same limit." in text
     moving = replace(found, window_s=24.0, moved=-0.05)
     text, document, _ = shown(moving, 369.0, capsys, tmp_path)
-    assert "still moved by -5.0% with windows of 24 s, the longest." in text
+    assert "still moved by -5.0 % with windows of 24 s, the longest." in text
     assert (document["settled"], document["window_s"]) == (False, 24.0)

@@ -190,3 +190,43 @@ def test_a_sequence_needs_replies(tiny: Catalogue) -> None:
 def test_a_size_is_asked_for_where_there_is_one() -> None:
     with pytest.raises(ExperimentError, match="Submit needs a size"):
         _schedule(MATRIX.replace("operation: Submit, bytes: 1 kB", "operation: Submit"))
+
+
+WIDE = """
+name: wide
+services: [rest@rust]
+messages: [{operation: Hello, bytes: 14 B}]
+loads: [{closed: {users: 1}}]
+window: {duration: 1 s}
+axes:
+  connection: [%s]
+  in_flight: [%s]
+repeats: %d
+"""
+
+
+def _wide(connections: int, flights: int, repeats: int) -> str:
+    pools = ", ".join(f"pool={number}" for number in range(1, connections + 1))
+    pipelines = ", ".join(f"pipeline={number}" for number in range(2, flights + 2))
+    return WIDE % (pools, pipelines, repeats)
+
+
+def test_a_matrix_is_counted_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By two axes and repeats, none of which is large alone."""
+
+    def make_nothing(*_: object) -> None:
+        raise AssertionError("a combination was made")
+
+    monkeypatch.setattr(planning, "_cell", make_nothing)
+    with pytest.raises(ExperimentError) as refused:
+        _schedule(_wide(500, 100, 3))
+    text = str(refused.value)
+    assert "its matrix has 150,000 trials, at most 100,000 are possible" in text
+    assert "500 (axis connection) × 100 (axis in_flight) × 3 (repeats)" in text
+
+
+def test_a_matrix_below_the_limit_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "TRIALS_MAX", 12)
+    assert len(_schedule(_wide(2, 2, 3)).trials) == 12
+    with pytest.raises(ExperimentError, match="its matrix has 16 trials, at most 12"):
+        _schedule(_wide(2, 2, 4))

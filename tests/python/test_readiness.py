@@ -128,7 +128,7 @@ def test_the_time_without_progress_begins_again_with_progress(idle: Child) -> No
     wait = ReadyWait(idle, 120.0, clock=clock)
     clock.now = 119.0
     assert not wait.failure()
-    idle.log.write_text("half\n")
+    idle.log.path.write_text("half\n")
     clock.now = 121.0
     assert not wait.failure(), "it printed"
     clock.now = 240.9
@@ -142,7 +142,7 @@ def test_progress_that_does_not_count_does_not_prolong_the_wait(idle: Child) -> 
     wait = ReadyWait(idle, 120.0, clock=clock)
     for second in range(0, 120, 10):
         clock.now = second
-        idle.log.write_text("x" * second)
+        idle.log.path.write_text("x" * second)
         assert not wait.failure(counts_progress=False)
     clock.now = 120.0
     assert "the last 120 s without progress" in wait.failure(counts_progress=False)
@@ -153,10 +153,10 @@ def test_a_slow_trickle_of_output_reaches_the_bound(idle: Child) -> None:
     wait = ReadyWait(idle, 120.0, clock=clock)
     for second in range(0, 1200, 60):
         clock.now = second
-        idle.log.write_text("x" * (second + 1))
+        idle.log.path.write_text("x" * (second + 1))
         assert not wait.failure()
     clock.now = 1200.0
-    idle.log.write_text("x")
+    idle.log.path.write_text("x")
     assert "the limit for a process that makes progress (1200 s)" in wait.failure()
 
 

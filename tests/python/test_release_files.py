@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
@@ -93,7 +95,7 @@ def test_the_release_builds_wheels_for_two_processors_and_waits_for_both() -> No
         "ubuntu-24.04",
         "ubuntu-24.04-arm",
     ]
-    assert set(jobs["publish"]["needs"]) == set(building)
+    assert set(jobs["publish"]["needs"]) == {*building, "audit"}
     uploaded = [
         step["with"]["name"]
         for job in building.values()
@@ -147,3 +149,66 @@ def test_wheels_are_built_with_the_maturin_of_the_sources() -> None:
     assert tools is not None
     assert required in tools[1].split()
     assert all(re.fullmatch(r"[a-z]+==[\d.]+", tool) for tool in tools[1].split())
+
+
+ECOSYSTEMS = {
+    "Cargo.lock": "cargo",
+    "go.mod": "gomod",
+    "uv.lock": "uv",
+}
+"""What Dependabot calls the tool of each file that fixes versions; Maven has one at the top."""
+
+
+def test_updates_are_proposed_for_every_place_that_fixes_versions() -> None:
+    updates = yaml.safe_load(read(".github/dependabot.yml"))["updates"]
+    proposed = {
+        (one["package-ecosystem"], folder)
+        for one in updates
+        for folder in one.get("directories", [one.get("directory")])
+    }
+    listed = subprocess.run(
+        ["git", "ls-files", *(f"*{name}" for name in ECOSYSTEMS)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    fixed = {Path(line) for line in listed.stdout.split() if Path(line).name in ECOSYSTEMS}
+    assert {path.name for path in fixed} == set(ECOSYSTEMS)
+    folders = {(ECOSYSTEMS[path.name], f"/{path.parent}".rstrip(".")) for path in fixed}
+    assert folders <= proposed
+    assert {("maven", "/services/java"), ("github-actions", "/")} <= proposed
+    assert (ROOT / "services/java/pom.xml").exists()
+
+
+def test_a_release_is_audited_and_waits_for_it() -> None:
+    jobs = yaml.safe_load(RELEASE.read_text(encoding="utf-8"))["jobs"]
+    steps = [step.get("run", "") for step in jobs["audit"]["steps"]]
+    assert "make audit AUDIT=--strict" in steps
+    assert any("cargo-deny" in step for step in steps)
+    assert "audit" in jobs["publish"]["needs"]
+
+
+def test_what_cannot_be_audited_is_printed_as_such_and_fails_a_release(tmp_path: Path) -> None:
+    """Without the tools, and with a proxy that nobody listens at."""
+    environment = {
+        "PATH": str(tmp_path),
+        "HOME": str(tmp_path),
+        **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "https_proxy"), "http://127.0.0.1:9"),
+    }
+    for options, code in (((), 0), (("--strict",), 1)):
+        done = subprocess.run(
+            [sys.executable, ROOT / ".ci/audit", *options],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        lines = done.stdout.splitlines()
+        assert [line.split(": ")[1:3] for line in lines] == [
+            ["cargo deny", "not audited"],
+            ["pip-audit", "not audited"],
+            ["govulncheck", "not audited"],
+        ]

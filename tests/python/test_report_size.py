@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import cProfile
 import pstats
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.python.synthetic_run import (
@@ -15,18 +18,21 @@ from tests.python.synthetic_run import (
     World,
     point,
     trial,
+    trials,
     users,
     without_histograms,
     write_run,
 )
 from wirelab.records.load import LoadRecord
 from wirelab.records.trial import Check, Trial
-from wirelab.report import page, section
+from wirelab.report import explorer, page, section
+from wirelab.report.charts.load_panels import PANELS_MAX
 from wirelab.report.export import to_json
 from wirelab.report.section import Table
 from wirelab.report.sections import comparisons
 from wirelab.report.source import Source
-from wirelab.statistics import comparison
+from wirelab.statistics import comparison, mean
+from wirelab.statistics.figure import RATE
 
 REPEATS = 15
 FEW, MANY = 2, 8
@@ -90,7 +96,7 @@ def test_of_many_stacks_the_table_compares_the_best_with_the_others(
         replace(
             one,
             id=f"t-{stack}-{load}-{repeat}",
-            point=point(f"rest@rust?codec=c{stack}", 14, users(load)),
+            point=point(f"rest@rust?connection=pool={stack + 2}", 14, users(load)),
             repeat=repeat,
             result=replace(one.result, rate_per_s=one.result.rate_per_s * (1 + 0.03 * repeat)),
         )
@@ -124,3 +130,62 @@ def test_a_table_is_measured_once_whatever_asks_for_it(monkeypatch: pytest.Monke
     table = Table([f"column {n}" for n in range(10)], rows)
     assert all(table.long for _ in range(2500))
     assert len(measured) <= 10 + 2500
+
+
+SETTINGS = 1_000
+CPU_S_MAX, MEMORY_MB_MAX = 20.0, 400
+WRITE = """
+import resource, sys, time
+from pathlib import Path
+from wirelab.report import page
+path = page.write_page(Path(sys.argv[1]))
+print(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, path)
+"""
+
+
+def test_a_page_of_a_thousand_settings_takes_seconds(tmp_path: Path) -> None:
+    """250 messages under 4 loads, by two stacks; the browser draws what has no static picture."""
+    folder = tmp_path / "many"
+    kept = [trial(point(stack), 0, 0, World()) for stack in (REST, GRPC)]
+    every = [
+        replace(
+            one,
+            id=f"{at}-{size}-{load}",
+            point=replace(
+                one.point, bytes=14 + size, load=LoadRecord(kind="closed", users=2**load)
+            ),
+        )
+        for at, one in enumerate(kept)
+        for size in range(SETTINGS // 4)
+        for load in range(4)
+    ]
+    write_run(folder, every)
+    words = [sys.executable, "-c", WRITE, str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=500)
+    cpu_s, memory_mb, written = done.stdout.split()
+    assert float(cpu_s) < CPU_S_MAX
+    assert float(memory_mb) < MEMORY_MB_MAX
+    text = Path(written).read_text(encoding="utf-8")
+    assert f"{PANELS_MAX} of 250 pictures are here" in text
+    assert f"{PANELS_MAX} of 1,000 pictures are here" in text
+    assert text.count("<figure") <= 6 * PANELS_MAX
+    source = Source.read(folder)
+    assert len(explorer.data(source, RATE)["cells"]) == 2 * SETTINGS  # type: ignore[arg-type]
+
+
+def test_a_page_of_a_few_settings_has_a_picture_of_each(tmp_path: Path) -> None:
+    world = World(sizes=tuple(range(14, 14 + PANELS_MAX)), loads=(users(1),), repeats=1)
+    text = page.render(Source.read(write_run(tmp_path / "few", trials(world))))
+    assert "pictures are here" not in text
+    assert text.count("<figure") == 6 * PANELS_MAX
+
+
+@pytest.mark.parametrize("draws", [1, 1_999, 10**9])
+def test_the_size_of_parts_does_not_change_an_interval(
+    draws: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with all resamples at once, which takes 80 kB for each value."""
+    values = np.exp(np.random.default_rng(7).normal(0.0, 0.3, size=23))
+    whole = mean.mean_interval(values)
+    monkeypatch.setattr(mean, "DRAWS_MAX", draws)
+    assert mean.mean_interval(values) == whole

@@ -8,6 +8,7 @@ from math import sqrt
 from statistics import median
 
 from wirelab.format.counting import counted
+from wirelab.format.numbers import percent
 from wirelab.format.units import format_seconds
 from wirelab.records.group import GroupResult, PeriodResult
 from wirelab.records.load import LoadRecord
@@ -65,7 +66,7 @@ def _stages(load: LoadRecord, stages: Sequence[PeriodResult]) -> tuple[bool, str
         if load.is_closed
         else "calls waited at the load's limit of calls in flight"
     )
-    return False, f"{reason}, less than {REACHED:.0%}: {few}"
+    return False, f"{reason}, less than {percent(REACHED)}: {few}"
 
 
 def _margin(load: LoadRecord, stage: PeriodResult) -> float:

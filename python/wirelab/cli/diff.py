@@ -8,6 +8,7 @@ import click
 
 from wirelab.cli.error_handling import exit_with_code
 from wirelab.cli.options.common import AS_JSON, PATH, FiniteRange
+from wirelab.cli.options.completion import complete_figure
 
 
 @click.command()
@@ -18,6 +19,7 @@ from wirelab.cli.options.common import AS_JSON, PATH, FiniteRange
     "figures",
     multiple=True,
     metavar="NAME",
+    shell_complete=complete_figure,
     help="Figure to compare, e.g. rate or service_cpu. May be repeated. [default: rate, "
     "response_p50, response_p99, service_cpu]",
 )

@@ -8,6 +8,7 @@ import click
 
 from wirelab.cli.error_handling import exit_with_code
 from wirelab.cli.options.common import AS_JSON, PATH
+from wirelab.cli.options.completion import complete_stack
 
 
 @click.command()
@@ -15,6 +16,7 @@ from wirelab.cli.options.common import AS_JSON, PATH
     "stacks",
     nargs=-1,
     metavar="[STACK]…",
+    shell_complete=complete_stack,
     help="Bindings or stacks, e.g. grpc or rest@go?codec=json. [default: all]",
 )
 @click.option("--list", "listed", is_flag=True, help="List the stacks and exit.")

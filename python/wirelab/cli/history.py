@@ -8,6 +8,7 @@ import click
 
 from wirelab.cli.error_handling import exit_with_code
 from wirelab.cli.options.common import AS_JSON, PATH, FiniteRange
+from wirelab.cli.options.completion import complete_figure
 
 
 @click.command()
@@ -17,13 +18,14 @@ from wirelab.cli.options.common import AS_JSON, PATH, FiniteRange
     nargs=-1,
     required=True,
     metavar="RUN…",
-    help="Run directories, or folders that contain run directories.",
+    help="Run directories of one experiment, or folders that contain them.",
 )
 @click.option(
     "--figure",
     "figures",
     multiple=True,
     metavar="NAME",
+    shell_complete=complete_figure,
     help="Figure to follow, e.g. rate or service_cpu. May be repeated. [default: rate]",
 )
 @click.option(
@@ -56,7 +58,11 @@ def history(
     picture: Path | None,
     as_json: bool,
 ) -> int:
-    """Find where the figures of many runs changed."""
+    """Find where the figures of many runs changed.
+
+    The runs must be of one experiment, each measured again: a series has the cells that all of
+    them share, and at least four runs are needed.
+    """
     from wirelab.cli.output.history import run
 
     return run(runs, figures, false_rate, calibrate, picture, as_json=as_json)

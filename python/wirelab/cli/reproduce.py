@@ -20,6 +20,7 @@ from wirelab.cli.options.common import (
     FiniteRange,
     GroupedCommand,
 )
+from wirelab.cli.options.completion import complete_study
 from wirelab.errors import EXIT_OK, WirelabError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _times(listed: Listed) -> str:
 
 
 @click.command(cls=ReproduceCommand)
-@click.argument("study", help="Name of the study, e.g. hamo2023.")
+@click.argument("study", shell_complete=complete_study, help="Name of the study, e.g. hamo2023.")
 @click.option(
     "--scale",
     type=FiniteRange(min=0.0),

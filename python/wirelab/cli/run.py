@@ -21,6 +21,7 @@ from wirelab.cli.options.common import (
     GroupedCommand,
     option_group,
 )
+from wirelab.cli.options.completion import complete_experiment
 from wirelab.cli.options.run import EXPORT, RunOptions
 from wirelab.cli.options.thresholds import THRESHOLDS, ThresholdOptions
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
@@ -36,7 +37,10 @@ DEMO, DEMO_QUICK = (
 
 @click.command(cls=GroupedCommand)
 @click.argument(
-    "file", type=PATH, help="Experiment file, or the name of one that comes with wirelab."
+    "file",
+    type=PATH,
+    shell_complete=complete_experiment,
+    help="Experiment file, or the name of one that comes with wirelab.",
 )
 @DIRECTORY
 @option_group("options", RunOptions, OPTIONS)

@@ -54,7 +54,7 @@ def conclude(
 ) -> tuple[Conclusion, ...]:
     """The gap first, then each rung, then the sum, then who was the limit."""
     if not any(step.effect for step in climbed):
-        return (Conclusion("unknown", "No rung of this ladder was measured."),)
+        return (Conclusion("unknown", "No step between the two stacks was measured."),)
     return (
         *_gap(ladder, whole),
         *(_of_rung(ladder, step) for step in climbed),
@@ -165,7 +165,7 @@ def _bundle(step: Climbed) -> str:
 
 def _none_found(climbed: Sequence[Climbed]) -> Iterator[Conclusion]:
     if not any(step.outcome in ("cause", "effect") for step in climbed):
-        yield Conclusion("unknown", "No rung of this ladder was found to be a cause.")
+        yield Conclusion("unknown", "No step between the two stacks was found to be a cause.")
 
 
 def _sum(balance: Balance | None) -> Iterator[Conclusion]:

@@ -222,14 +222,14 @@ def folded(text: str, width: int) -> str:
 
 
 def _folded(line: str, width: int) -> str:
-    import textwrap
+    from wirelab.format import wrapping
 
     indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.fill(
+    lines = wrapping.wrap(
         line.strip(),
         width,
         initial_indent=indent,
         subsequent_indent=indent + "  ",
         break_long_words=False,
-        break_on_hyphens=False,
     )
+    return "\n".join(lines)

@@ -87,6 +87,11 @@ def quantity(value: float, unit: Unit, significant: int = SIGNIFICANT) -> str:
     return f"{digits(value / divisor, significant)}{space}{name}".strip()
 
 
+def percent(share: float, decimals: int = 0) -> str:
+    """``75 %`` for 0.75."""
+    return f"{100.0 * share:.{decimals}f} %"
+
+
 def signed(value: float, unit: Unit, plus: str = "+") -> str:
     """``+1.23 ms``, ``−45.6 µs``."""
     return f"{plus if value >= 0 else '−'}{quantity(abs(value), unit)}"

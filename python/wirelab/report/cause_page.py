@@ -14,7 +14,7 @@ from wirelab.explain.findings_text import capitalised, factor
 from wirelab.explain.phases import PhaseGap
 from wirelab.explain.two_orders import Orders
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, quantity, ranged, signed
+from wirelab.format.numbers import NONE, digits, percent, quantity, ranged, signed
 from wirelab.records.trial import Trial
 from wirelab.report.charts.waterfall import WaterfallStep, waterfall
 from wirelab.report.page import render, save, write_page
@@ -150,9 +150,9 @@ def _parts(orders: Orders) -> str:
     least, most = times.shares
     found = orders.whole is not None and orders.whole.found
     if orders.interaction is not None and orders.interaction.found:
-        share = f", {least:.0%} to {most:.0%} of the difference" if found else ""
+        share = f", {percent(least)} to {percent(most)} of the difference" if found else ""
         return f"{signed(low, 'ns', plus='')} to {signed(high, 'ns', plus='')}{share}"
-    share = f", {(least + most) / 2.0:.0%} of the difference" if found else ""
+    share = f", {percent((least + most) / 2.0)} of the difference" if found else ""
     return f"{signed((low + high) / 2.0, 'ns', plus='')}{share}"
 
 
@@ -214,8 +214,8 @@ def _overlap(answer: ServiceAnswer) -> list[str]:
         return []
     return [
         (
-            f"These parts are not added: together they would be {whole:.0%} of the difference, so "
-            "they overlap (an interaction)."
+            f"These parts are not added: together they would be {percent(whole)} of the "
+            "difference, so they overlap (an interaction)."
         )
     ]
 
@@ -304,7 +304,7 @@ def _waits(answer: ServiceAnswer) -> list[str]:
             continue
         shares = {one.cause: 1e6 * one.ms_total / wire.exchanges / call_ns for one in wire.findings}
         found = [
-            cause if share < conditions.SHARE_MIN else f"{cause} ({100 * share:.0f} % of a call)"
+            cause if share < conditions.SHARE_MIN else f"{cause} ({percent(share)} of a call)"
             for cause, share in shares.items()
         ]
         if found:

@@ -90,7 +90,8 @@ def _refuse_bomb(encoded: str) -> None:
 def _values(histogram: HdrHistogram, percentiles: Sequence[float]) -> list[float]:
     """As ``get_percentile_to_value_dict`` has them, which visits each of some thousand counts in
     Python."""
-    sums = np.cumsum(histogram.counts[: histogram.encoder.payload.counts_len])
+    counts = np.ctypeslib.as_array(histogram.counts)
+    sums = np.cumsum(counts[: histogram.encoder.payload.counts_len])
     targets = [histogram.get_target_count_at_percentile(p) for p in percentiles]
     return [
         float(histogram.get_highest_equivalent_value(histogram.get_value_from_index(int(index))))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,6 +16,7 @@ from wirelab.documents.dissection import (
     Quantiles,
     Rung,
 )
+from wirelab.format import wrapping
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.records.wire import PacketFinding
@@ -66,9 +66,7 @@ def lines(
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        sanitize(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False
-    ) or [""]
+    return wrapping.wrap(sanitize(text), WIDTH, subsequent_indent=indent) or [""]
 
 
 def _capture(capture: Capture, flows: FlowSums, exchanges: ExchangeSums) -> Iterator[str]:

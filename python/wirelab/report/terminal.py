@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
-from textwrap import fill, wrap
 
 from wirelab.checks.load import client_bound, marked
 from wirelab.checks.replies import UNCHECKED, differences, is_unchecked
+from wirelab.format import wrapping
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, estimate, limits, resolution, step
+from wirelab.format.numbers import NONE, digits, estimate, limits, percent, resolution, step
 from wirelab.format.units import format_seconds
 from wirelab.records.group import RepliesResult
 from wirelab.records.link import LinkRecord
 from wirelab.records.trial import Trial
 from wirelab.report.sections import groups, links, tables
 from wirelab.report.sections.tables import CALLS_MIN, P50_OF, doubt
-from wirelab.statistics.calls_needed import window_for
+from wirelab.statistics.calls_needed import SAMPLES_ABOVE, window_for
 from wirelab.statistics.cell import REPEATED_SHARE_MAX, Cell, cells, setting_key
 from wirelab.statistics.figure import (
     BYTES,
@@ -39,6 +39,8 @@ WIDTH = 80
 """Columns that the table needs at most."""
 UNCHECKED_SHOWN = 4
 """Lines about replies that were not checked."""
+P50_CALLS_MIN = 2 * SAMPLES_ABOVE
+"""Calls of a trial from which on ten lie above its median."""
 NAME_MIN, NAME_MAX = 10, 18
 """Columns of a stack's name before it is folded: at most, and where there is no room."""
 
@@ -98,7 +100,7 @@ def _shown(row: Sequence[str], widths: Sequence[int]) -> str:
     """A row, its stack's name on as many lines as it needs."""
     name, *figures = row
     width = widths[0]
-    parts = wrap(_breakable(name, width), width, break_on_hyphens=False) or [""]
+    parts = wrapping.wrap(_breakable(name, width), width) or [""]
     return "\n".join([_line([parts[0], *figures], widths), *parts[1:]])
 
 
@@ -171,9 +173,9 @@ def _limits(interval: Interval, divisor: float, prefix: str) -> str:
     if interval.bounds is None:
         return NONE
     low, high = interval.bounds
-    # Two trials can span decades; the report has the figures.
+    # Two trials can span decades, and then no digit of a limit is certain.
     if high > 100.0 * low:
-        return "very wide"
+        return f"{digits(low / divisor, 1)}-{digits(high / divisor, 1)}{prefix}"
     significant = resolution(interval, divisor)
     if significant is None:
         return ""
@@ -210,12 +212,13 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
         notes.append("Sizes of messages are those in Protobuf; B/call is what a stack needs.")
     if any(cell.is_often_repeated for cell in cells(trials)):
         notes.append(
-            f"!: more than {REPEATED_SHARE_MAX:.0%} of its trials met other work of the machine "
-            "and were repeated: its figures need a quieter machine."
+            f"!: more than {percent(REPEATED_SHARE_MAX)} of its trials met other work of the "
+            "machine and were repeated: its figures need a quieter machine."
         )
     notes += [*_about_times(cells(trials)), *_syn_losses(trials), *_unchecked(trials, names)]
-    folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*notes, *_marked(trials)))
-    return [Line(line, "dim") for line in folded]
+    every = (*notes, *_marked(trials))
+    folded = (wrapping.wrap(line, WIDTH, subsequent_indent="  ") for line in every)
+    return [Line("\n".join(lines), "dim") for lines in folded]
 
 
 def _is_other_size(trial: Trial) -> bool:
@@ -255,6 +258,9 @@ def _about_times(every: Sequence[Cell]) -> list[str]:
     if tables.CALLS in lacking:
         also = "" if tables.TRIALS in lacking else " or ?"
         notes.append(f"p99 {NONE}{also}: {_too_few(every)}.")
+    measured = (cell for cell in every if cell.measured)
+    if any(cell.interval(RESPONSE_P50) is None for cell in measured):
+        notes.append(f"p50 {NONE}: no trial had {P50_CALLS_MIN} calls, so that ten lie above it.")
     return notes
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import random
 
+from wirelab.format.numbers import percent
 from wirelab.process import metrics
 from wirelab.selftest.testbed import Json, SelfTestResult, Testbed
 from wirelab.statistics.comparison import resampled_aa
@@ -123,7 +124,8 @@ def freeze(testbed: Testbed, reference: str) -> SelfTestResult:
     return SelfTestResult(
         f"freeze, {reference}",
         error <= FREEZE_TOLERANCE and inside <= FREEZE_IN_FLIGHT and observed.group.errors == 0,
-        f"response time: {share:.2%} of calls delayed, {predicted:.2%} predicted (within 2 %); "
+        f"response time: {percent(share, 2)} of calls delayed, {percent(predicted, 2)} predicted "
+        "(within 2 %); "
         f"service time: {inside} calls delayed, at most {FREEZE_IN_FLIGHT} were inside the service",
         {
             "delayed_share": share,

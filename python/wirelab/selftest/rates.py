@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 from numpy.typing import NDArray
 
+from wirelab.format.numbers import percent
 from wirelab.process import engine_binary, metrics
 from wirelab.selftest.testbed import SelfTestResult, Testbed
 from wirelab.statistics.exponential import anderson_darling_exponential
@@ -43,7 +44,8 @@ def concurrency(testbed: Testbed, reference: str) -> SelfTestResult:
     return SelfTestResult(
         f"concurrency, {reference}",
         off <= TOLERANCE,
-        f"the service had {seen:.2f} concurrent calls, planned {USERS} (difference {off:.2%})"
+        f"the service had {seen:.2f} concurrent calls, planned {USERS} "
+        f"(difference {percent(off, 2)})"
         if seen is not None
         else "the service's counters were not read twice within the window",
         {"seen": seen, "planned": USERS, "engine": observed.group.concurrency},
@@ -66,7 +68,7 @@ def achieved_rate(testbed: Testbed, reference: str, rate: float = 2000.0) -> Sel
     return SelfTestResult(
         f"achieved rate, {reference}",
         off <= TOLERANCE,
-        f"{achieved:,.1f} calls/s sent, planned {rate:,.0f} (difference {off:.2%})",
+        f"{achieved:,.1f} calls/s sent, planned {rate:,.0f} (difference {percent(off, 2)})",
         {"achieved_per_s": achieved, "planned_per_s": rate},
     )
 

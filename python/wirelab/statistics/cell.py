@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -23,6 +23,10 @@ class Cell:
 
     point: Point
     trials: tuple[Trial, ...]
+    _intervals: dict[str, Interval | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """By figure; many parts of a report show the same one."""
 
     @property
     def measured(self) -> tuple[Trial, ...]:
@@ -68,10 +72,12 @@ class Cell:
 
     def interval(self, figure: Figure) -> Interval | None:
         """The figure over the trials; None where no trial has it."""
-        try:
-            return mean_interval(self.values(figure))
-        except NoValues:
-            return None
+        if figure.name not in self._intervals:
+            try:
+                self._intervals[figure.name] = mean_interval(self.values(figure))
+            except NoValues:
+                self._intervals[figure.name] = None
+        return self._intervals[figure.name]
 
     def marks(self, name: str) -> tuple[Trial, ...]:
         """Trials that the check of this name marked."""

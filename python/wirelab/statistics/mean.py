@@ -20,6 +20,8 @@ BOOTSTRAP_FROM = 20
 """Trials from which on the bootstrap is used; below, its coverage is too low."""
 RESAMPLES = 9_999
 """Bootstrap resamples: (resamples + 1) x alpha/2 is then a whole number."""
+DRAWS_MAX = 1_000_000
+"""Draws that are in memory at a time; 8 bytes each, three times."""
 ONE_TRIAL = "one trial gives no spread between trials; use at least 3 repeats"
 
 
@@ -68,18 +70,31 @@ def percentile_t(logs: Floats, confidence: float, seed: int) -> tuple[float, flo
     the quantiles: the studentized statistic does not exist there.
     """
     n = logs.size
-    draws = logs[np.random.default_rng(seed).integers(0, n, size=(RESAMPLES, n))]
     centre, error = float(np.mean(logs)), float(np.std(logs, ddof=1)) / sqrt(n)
     if error == 0.0:
         return centre, centre
-    errors = np.std(draws, axis=1, ddof=1) / sqrt(n)
+    means, errors = _resampled(logs, seed)
     usable = errors > 0.0
     if np.count_nonzero(~usable) > 0.1 * (1.0 - confidence) * RESAMPLES:
         return None
-    pivots = (np.mean(draws, axis=1)[usable] - centre) / errors[usable]
+    pivots = (means[usable] - centre) / errors[usable]
     tail = (1.0 - confidence) / 2.0
     low, high = np.quantile(pivots, [tail, 1.0 - tail])
     return centre - float(high) * error, centre - float(low) * error
+
+
+def _resampled(logs: Floats, seed: int) -> tuple[Floats, Floats]:
+    """Means of the resamples and their standard errors. A part at a time is in memory; the draws do
+    not depend on the size of the parts."""
+    n, random = logs.size, np.random.default_rng(seed)
+    rows = max(1, DRAWS_MAX // n)
+    means, errors = np.empty(RESAMPLES), np.empty(RESAMPLES)
+    for start in range(0, RESAMPLES, rows):
+        end = min(start + rows, RESAMPLES)
+        draws = logs[random.integers(0, n, size=(end - start, n))]
+        means[start:end] = np.mean(draws, axis=1)
+        errors[start:end] = np.std(draws, axis=1, ddof=1) / sqrt(n)
+    return means, errors
 
 
 def _of_logs(logs: Floats, limits: tuple[float, float], method: str) -> Interval:

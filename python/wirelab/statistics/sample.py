@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 
 import numpy as np
@@ -43,6 +44,12 @@ def logarithms(values: Sequence[float] | Floats, what: str = "values") -> Floats
     return np.log(array)
 
 
+@lru_cache(maxsize=256)
+def _share(percentile: float) -> Fraction:
+    """As it is written: 99.9 is 999/1000."""
+    return Fraction(repr(percentile)) / 100
+
+
 def percentile_printable(count: int, percentile: float) -> bool:
     """True when at least 10 of ``count`` samples lie above the percentile.
 
@@ -53,5 +60,5 @@ def percentile_printable(count: int, percentile: float) -> bool:
     """
     if count < 0 or not 0.0 <= percentile <= 100.0:
         raise OutOfRange(f"count {count}, percentile {percentile:g}: need count >= 0, 0 to 100")
-    at_or_below = ceil(count * Fraction(repr(float(percentile))) / 100)
+    at_or_below = ceil(count * _share(float(percentile)))
     return count - at_or_below >= SAMPLES_ABOVE

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from wirelab.documents.dissection import Dissection
 from wirelab.format.counting import counted, plural
-from wirelab.format.numbers import digits, quantity
+from wirelab.format.numbers import digits, percent, quantity
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process import metrics
 from wirelab.process.children import describe_exit
@@ -313,7 +313,7 @@ def _connecting(case: Case) -> Check | None:
     share = added / (added + wire)
     reason = (
         f"{case.report.figure} excludes connecting: {quantity(added, 's')} from SYN to request "
-        f"(median), {share:.0%} of a caller's wait ({quantity(added + wire, 's')})"
+        f"(median), {percent(share)} of a caller's wait ({quantity(added + wire, 's')})"
     )
     return Check.judged("connecting", share <= comparison.OFF, reason)
 
@@ -326,7 +326,7 @@ def _tool_cpu(case: Case) -> Check | None:
         return Check.unmeasurable("tool's CPU", "the load was too short to be observed")
     usable = min(measured.cores, measured.ran.threads_max())
     thread = measured.ran.busiest_thread(*window)
-    busiest = "" if thread is None else f", busiest thread {thread:.0%} of one core"
+    busiest = "" if thread is None else f", busiest thread {percent(thread)} of one core"
     reason = f"{used:.2f} of {counted(usable, 'usable core')}{busiest}"
     free = used <= SATURATED * usable and (thread or 0.0) <= SATURATED
     return Check.judged("tool's CPU", free, reason if free else f"saturated: {reason}")
@@ -346,7 +346,7 @@ def _machine(case: Case) -> Check | None:
     busy = case.measured.machine_busy
     if busy is None:
         return None
-    reason = f"{busy:.0%} of {counted(case.measured.cores, 'core')} busy with all processes"
+    reason = f"{percent(busy)} of {counted(case.measured.cores, 'core')} busy with all processes"
     free = busy <= MACHINE_FULL
     return Check.judged(
         "machine", free, reason if free else f"{reason}: times include waiting for a core"

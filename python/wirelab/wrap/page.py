@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from wirelab.documents.dissection import Dissection, FlowSums, Load
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, quantity
+from wirelab.format.numbers import NONE, digits, percent, quantity
 from wirelab.loadtools.tool_report import ToolOptions
 from wirelab.records.wire import PacketFinding
 from wirelab.report import dissection_text
@@ -171,8 +171,8 @@ def _under_way(load: Load) -> Rows:
         ("requests in flight, mean", f"{seen.mean:.2f}"),
         ("median", f"{seen.median:,}"),
         ("at most", f"{seen.max:,}"),
-        ("share of the time with none", f"{seen.idle_share:.1%}"),
-        ("share of the time with the most", f"{seen.full_share:.1%}"),
+        ("share of the time with none", f"{percent(seen.idle_share, 1)}"),
+        ("share of the time with the most", f"{percent(seen.full_share, 1)}"),
     ]
 
 

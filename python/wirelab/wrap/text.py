@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
+from wirelab.format import wrapping
 from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, quantity, sanitize
+from wirelab.format.numbers import NONE, digits, percent, quantity, sanitize
 from wirelab.process.children import describe_exit
 from wirelab.records.trial import Check
 from wirelab.report.sections import packet_findings, packet_tls
@@ -64,9 +64,7 @@ def compared_times(result: Result) -> dict[str, float]:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        sanitize(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False
-    ) or [""]
+    return wrapping.wrap(sanitize(text), WIDTH, subsequent_indent=indent) or [""]
 
 
 def _wire(result: Result) -> Iterator[str]:
@@ -104,7 +102,7 @@ def _wire(result: Result) -> Iterator[str]:
                 "concurrency",
                 (
                     f"{concurrency.mean:.2f} on average, {concurrency.max} at most, none "
-                    f"in flight {concurrency.idle_share:.0%} of the time"
+                    f"in flight {percent(concurrency.idle_share)} of the time"
                 ),
             )
         )

@@ -204,7 +204,9 @@ def dissect(asked: DissectParameters, limits: Limits, channel: Channel) -> Made:
     documents = output.read(source, ViewOptions(port=asked.port, timeline=asked.exchange))
     is_run = source.is_dir()
     return Made(
-        _text(lambda: output.show(documents, source if is_run else None)),
+        _text(
+            lambda: output.show(documents, source if is_run else None, asked.port, asked.exchange)
+        ),
         msgspec.to_builtins(documents if is_run else documents[0]),
         EXIT_OK,
     )

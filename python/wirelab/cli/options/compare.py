@@ -13,6 +13,7 @@ from wirelab.cli.options.common import (
     Share,
     option,
 )
+from wirelab.cli.options.completion import complete_figure
 
 PAIRS_MAX, PAIRS_PRECISE = 60, 400
 
@@ -24,6 +25,7 @@ class QuestionOptions:
     figure: str | None = option(
         "--figure",
         metavar="NAME",
+        shell_complete=complete_figure,
         help="Figure to compare, e.g. rate, response_p50, response_p99 or service_cpu. [default: "
         "rate; response_p50 of loads with a rate, which a service that keeps up cannot change]",
     )

@@ -10,6 +10,7 @@ from wirelab.cli.options.common import (
     Share,
     option,
 )
+from wirelab.cli.options.completion import complete_explained
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class DepthOptions:
     figure: str = option(
         "--figure",
         metavar="NAME",
+        shell_complete=complete_explained,
         default="response_p50",
         show_default=True,
         help="Time to explain: response_p50, response_p99 or service_mean.",

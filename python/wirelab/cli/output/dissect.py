@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from wirelab.cli.error_handling import err, out
 from wirelab.cli.options.dissect import LiveOptions, TestOptions, ViewOptions
 from wirelab.documents.dissection import Dissection
@@ -58,15 +60,26 @@ def run(source: Path, view: ViewOptions, test: TestOptions) -> int:
     if view.as_json:
         print(dissected.text(documents if is_run else documents[0]))
     else:
-        show(documents, source if is_run else None, view.port)
+        show(documents, source if is_run else None, view.port, view.timeline)
     return EXIT_OK
 
 
-def show(documents: Sequence[Dissection], run: Path | None, port: int | None = None) -> None:
+def show(
+    documents: Sequence[Dissection],
+    run: Path | None,
+    port: int | None = None,
+    timeline: int | None = None,
+) -> None:
     """Prints every document for people; ``run`` is the run that they belong to, ``port`` the only
-    one that was read. Raises :class:`WirelabError`."""
+    one that was read, ``timeline`` the exchange that was chosen. The packets of an exchange of a
+    run, which has a capture for each trial, are shown only if it was chosen. Raises
+    :class:`WirelabError`."""
+    hides_packets = run is not None and timeline is None
     for document in documents:
-        _show(document, run, _unused(document, port), many=len(documents) > 1)
+        shown = msgspec.structs.replace(document, timeline=()) if hides_packets else document
+        _show(shown, run, _unused(document, port), many=len(documents) > 1)
+    if hides_packets:
+        out.print("\n--timeline N shows the packets of exchange N.", style="dim")
 
 
 def _unused(document: Dissection, port: int | None) -> str:

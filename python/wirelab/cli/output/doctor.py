@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, TrialFailed
+from wirelab.format import wrapping
 from wirelab.process.interruption import Interruption
 from wirelab.selftest import doctor
 from wirelab.selftest.doctor import Finding
@@ -63,7 +63,7 @@ def _show(finding: Finding) -> None:
 
 def _wrapped(text: str, width: int) -> list[str]:
     """Wraps the text to the width, without breaking paths where possible."""
-    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+    return wrapping.wrap(text, width) or [""]
 
 
 def _results(as_json: bool) -> Iterator[SelfTestResult]:

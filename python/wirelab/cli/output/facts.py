@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 from itertools import groupby
 from pathlib import Path
-from textwrap import fill
 
 from wirelab import facts
 from wirelab.cli.error_handling import err, out
 from wirelab.errors import EXIT_OK
 from wirelab.facts import Fact
+from wirelab.format import wrapping
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
 from wirelab.report.html_page import HtmlPage
@@ -122,11 +122,7 @@ def _lines(found: Sequence[Fact], width: int) -> Iterator[Line]:
 
 def _filled(text: str, width: int, first: str, others: str) -> str:
     """Wraps between words; addresses are not broken."""
-    return fill(
-        text,
-        width,
-        initial_indent=first,
-        subsequent_indent=others,
-        break_long_words=False,
-        break_on_hyphens=False,
+    lines = wrapping.wrap(
+        text, width, initial_indent=first, subsequent_indent=others, break_long_words=False
     )
+    return "\n".join(lines)

@@ -23,7 +23,7 @@ from wirelab.comparisons.history import (
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
-from wirelab.format.numbers import quantity, step
+from wirelab.format.numbers import percent, quantity, step
 from wirelab.run import directory, finished
 from wirelab.statistics.figure import Figure
 from wirelab.trial.labels import Names
@@ -109,13 +109,12 @@ def _sensitivity(figure: Figure, series: Sequence[Series]) -> Iterator[str]:
     if series[0].run_to_run is None:
         yield f"{figure.title}: too few runs to know how runs vary; give more, or --calibrate."
         return
-    text = f"{figure.title}: equal runs vary by {series[0].run_to_run:.1%}"
+    text = f"{figure.title}: equal runs vary by {percent(series[0].run_to_run, 1)}"
     visible = [one.visible_change for one in series if one.runs_needed == 0]
     shown = max((one for one in visible if one is not None), default=None)
     if shown is not None:
-        text += (
-            f"; in {len(visible):,} series a change of {shown:.1%} would be found in 80% of cases"
-        )
+        text += f"; in {len(visible):,} series a change of {percent(shown, 1)} would be found in "
+        text += "80 % of cases"
     yield f"{text}."
     blind = [one for one in series if one.runs_needed != 0]
     for needed, group in groupby(
@@ -124,7 +123,7 @@ def _sensitivity(figure: Figure, series: Sequence[Series]) -> Iterator[str]:
         count = len(list(group))
         verb = "needs" if count == 1 else "need"
         more = "more than 100 more runs" if needed is None else counted(needed, "more run")
-        yield f"{count:,} series {verb} {more} to see a change of {CHANGE:.0%}."
+        yield f"{count:,} series {verb} {more} to see a change of {percent(CHANGE)}."
 
 
 def _title(one: Series, names: Names) -> str:

@@ -31,7 +31,7 @@ from wirelab.comparisons.steady_limit import TooFewCalls
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
-from wirelab.format.numbers import digits, quantity
+from wirelab.format.numbers import digits, percent, quantity
 from wirelab.format.units import format_seconds
 from wirelab.records.trial import Trial
 from wirelab.run.directory import write_whole
@@ -195,9 +195,9 @@ def _not_measurable(answer: LimitAnswer, objective: Objective) -> Iterator[Line]
     rate = answer.found.failed_check or 0.0
     share = rate / answer.limit.estimate
     yield Line(
-        f"Not measurable: the machine held up {answer.found.held_up:.0%} of the probes. The "
+        f"Not measurable: the machine held up {percent(answer.found.held_up)} of the probes. The "
         f"search found {digits(answer.limit.estimate)} calls per second, but repeated trials at "
-        f"{share:.0%} of it missed {objective.text}, too.",
+        f"{percent(share)} of it missed {objective.text}, too.",
         "red",
     )
     yield Line(f"{_closed(answer)}. Search again with less other load on the machine.")
@@ -209,21 +209,22 @@ def _doubts(answer: LimitAnswer) -> Iterator[Line]:
     if found.settled:
         yield Line(f"Windows of {window} and of half that length give the same limit.", "dim")
     elif found.moved is not None:
+        moved = f"{100.0 * found.moved:+.1f} %"
         yield Line(
-            f"The limit still moved by {found.moved:+.1%} with windows of {window}, the longest. "
+            f"The limit still moved by {moved} with windows of {window}, the longest. "
             "Use a longer --window-max.",
             "yellow",
         )
     if found.held_up >= HELD_UP:
         yield Line(
-            f"About {found.held_up:.0%} of the trials missed the objective for other "
+            f"About {percent(found.held_up)} of the trials missed the objective for other "
             "reasons than their rate, such as other work on the machine. The interval includes "
             "this.",
             "yellow",
         )
     if answer.is_low:
         yield Line(
-            f"{_closed(answer)}; the limit is below {LOW:.0%} of that. The objective may be "
+            f"{_closed(answer)}; the limit is below {percent(LOW)} of that. The objective may be "
             "strict for random arrivals, or other work may have disturbed the search.",
             "yellow",
         )
@@ -249,7 +250,7 @@ def _misses(trial: Trial, objective: Objective, low: float) -> bool:
 
 def _curve(answer: LimitAnswer) -> Iterator[Line]:
     yield Line(
-        f"{'arrivals/s':>11} {'limit':>6} {'good/s':>9} {'p50':>9} {'p99':>9}  failed", "bold"
+        f"{'arrivals/s':>11} {'limit':>6} {'good/s':>9} {'p50':>9} {'p99':>9} {'failed':>8}", "bold"
     )
     for rate, group in groupby(answer.curve, key=lambda trial: trial.point.load.rate or 0.0):
         trials = list(group)
@@ -257,8 +258,8 @@ def _curve(answer: LimitAnswer) -> Iterator[Line]:
         failed = sum(trial.result.errors for trial in trials) / calls if calls else 0.0
         good = sum(trial.result.rate_per_s for trial in trials) / len(trials)
         yield Line(
-            f"{digits(rate):>11} {rate / answer.limit.estimate:>6.0%} {digits(good):>9} "
-            f"{_time(trials, 'p50'):>9} {_time(trials, 'p99'):>9} {failed:>7.2%}",
+            f"{digits(rate):>11} {percent(rate / answer.limit.estimate):>6} {digits(good):>9} "
+            f"{_time(trials, 'p50'):>9} {_time(trials, 'p99'):>9} {percent(failed, 2):>8}",
             "none",
         )
     yield Line("Response times of all calls, from their arrival, including queueing.", "dim")

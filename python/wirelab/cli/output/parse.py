@@ -15,7 +15,7 @@ from wirelab.cli.error_handling import err, folded, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, Interrupted
 from wirelab.format.console import Line, StatusLine, Ticker
 from wirelab.format.counting import counted
-from wirelab.format.numbers import digits, limits, quantity, step
+from wirelab.format.numbers import digits, limits, percent, quantity, step
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_seconds
 from wirelab.parse import catalogue, harness, trials
@@ -145,7 +145,7 @@ def _lines(found: Sequence[Row], against: Parser | None, plan: Plan) -> Iterator
     restless = [str(row.parser) for row in found if row.restless]
     if restless:
         text = (
-            f"First and last block differ by more than {DRIFT_MAX:.0%} in some processes: "
+            f"First and last block differ by more than {percent(DRIFT_MAX)} in some processes: "
             f"{', '.join(restless)}."
         )
         yield Line(text, "fold")

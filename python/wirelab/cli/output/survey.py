@@ -12,6 +12,7 @@ from wirelab.cli.error_handling import folded, out
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
+from wirelab.format.numbers import percent
 from wirelab.format.units import format_seconds
 from wirelab.statistics.interval import Interval
 from wirelab.survey.answers import read_answers
@@ -111,7 +112,7 @@ def _order(found: Score) -> Iterator[str]:
 
 def _outcome(outcome: Outcome) -> str:
     parts = ", ".join(
-        f"{share.estimate:.0%} ({_percent(share)}) solved part {place}"
+        f"{percent(share.estimate)} ({_percent(share)}) solved part {place}"
         for place, share in enumerate(outcome.solved, start=1)
     )
     if outcome.seconds_median is None:
@@ -144,7 +145,7 @@ def _ratio(interval: Interval) -> str:
 
 def _percent(share: Interval) -> str:
     low, high = share.bounds or (0.0, 1.0)
-    return f"{low:.0%} to {high:.0%}"
+    return f"{percent(low)} to {percent(high)}"
 
 
 def _p(value: float) -> str:

@@ -57,17 +57,27 @@ def _show(verdicts: Sequence[Verdict]) -> None:
     stacks = ["service", *(verdict.examination.stack for verdict in verdicts)]
     contracts = ["contract", *(verdict.examination.contract for verdict in verdicts)]
     names, speaks = max(map(len, stacks)), max(map(len, contracts))
-    heads = " ".join(SECTIONS)
+    sections = _examined(verdicts)
+    heads = " ".join(sections)
     out.print(f"{stacks[0]:<{names}} {contracts[0]:<{speaks}} {heads}", "bold")
     for verdict in verdicts:
         examination = verdict.examination
         cells = {cell.section: cell.outcome for cell in verdict.cells}
-        shown = " ".join(_cell(section, cells.get(section, "none")) for section in SECTIONS)
+        shown = " ".join(_cell(section, cells.get(section, "none")) for section in sections)
         out.print(f"{examination.stack:<{names}} {examination.contract:<{speaks}} {shown}")
+    without = [section for section in SECTIONS if section not in sections]
+    if without:
+        out.print(folded(f"no calls for: {', '.join(without)}", out.width), "dim")
     for verdict in verdicts:
         _explain(verdict)
     for line in _left_out(verdicts):
         out.print(folded(line, out.width), "dim")
+
+
+def _examined(verdicts: Sequence[Verdict]) -> list[str]:
+    """Sections that have a call for any of the stacks; only these get a column."""
+    found = {cell.section for one in verdicts for cell in one.cells if cell.outcome != "none"}
+    return [section for section in SECTIONS if section in found]
 
 
 def _left_out(verdicts: Sequence[Verdict]) -> Iterator[str]:

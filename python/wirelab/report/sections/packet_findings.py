@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 import shlex
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wirelab.format import wrapping
 from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.records.wire import FindingPlace, PacketFinding
 from wirelab.report.section import Section, Table
@@ -153,10 +153,9 @@ def _place(place: FindingPlace) -> str:
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(
+    return wrapping.wrap(
         sanitize(text),
         WIDTH,
         subsequent_indent=indent,
-        break_on_hyphens=False,
         break_long_words=False,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -18,6 +17,7 @@ from wirelab.documents.dissection import (
     Wait,
     Waits,
 )
+from wirelab.format import wrapping
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.report.section import Picture, Section, Table
@@ -211,7 +211,7 @@ def account(waits: Waits, about: Seen = Seen()) -> Iterator[str]:
     words = sentence(waits, about)
     if not words:
         return
-    yield from textwrap.wrap(words, WIDTH, break_on_hyphens=False)
+    yield from wrapping.wrap(words, WIDTH)
     shown = [one for one in shares(of_everything(waits)) if one.share >= SHOWN_MIN]
     if not shown:
         return
@@ -267,7 +267,7 @@ def lookups(names: Names) -> Iterator[str]:
     words += "".join(f", {count} {what}" for count, what in rest if count)
     unanswered = names.queries - names.repeated - names.answered
     words += f", {unanswered} without an answer." if unanswered > 0 else "."
-    yield from textwrap.wrap(words, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    yield from wrapping.wrap(words, WIDTH, subsequent_indent="  ")
 
 
 def unexplained(waits: Waits) -> Iterator[str]:
@@ -278,11 +278,10 @@ def unexplained(waits: Waits) -> Iterator[str]:
         return
     gaps = ", ".join(_place(wait) for wait in waits.unattributed[:LONGEST])
     words = f"{_time(left)} of {_time(whole.elapsed_ms)} unexplained"
-    yield from textwrap.wrap(
+    yield from wrapping.wrap(
         f"{words}; longest gaps: {gaps}." if gaps else f"{words}.",
         WIDTH,
         subsequent_indent="  ",
-        break_on_hyphens=False,
     )
 
 
@@ -328,9 +327,7 @@ def _long(waits: Waits) -> Iterator[str]:
     ][:LONGEST]
     if named:
         words = "; ".join(f"{LABELS.get(wait.part, wait.part)} {_place(wait)}" for wait in named)
-        yield from textwrap.wrap(
-            f"Longest: {words}.", WIDTH, subsequent_indent="  ", break_on_hyphens=False
-        )
+        yield from wrapping.wrap(f"Longest: {words}.", WIDTH, subsequent_indent="  ")
 
 
 def _place(wait: Wait) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from wirelab.format import wrapping
 from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.records.wire import HELD_BY_PROXY
@@ -211,6 +211,4 @@ def _ms(value: float) -> str:
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
-    )
+    return wrapping.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False)
