@@ -152,7 +152,7 @@ def test_a_factor_has_the_digits_of_its_limits() -> None:
 def test_a_p_value_is_below_alpha_exactly_where_the_interval_excludes_the_border() -> None:
     rng = np.random.default_rng(5)
     for _ in range(200):
-        values = rng.normal(rng.uniform(-0.2, 0.2), 0.1, rng.integers(6, 30))
+        values = list(rng.normal(rng.uniform(-0.2, 0.2), 0.1, rng.integers(6, 30)))
         for alpha in (0.05, 0.01):
             low, high = confidence_sequence(values, 1.0 - alpha).bounds or (-9.0, 9.0)
             outside = low > 0.03 or high < -0.03

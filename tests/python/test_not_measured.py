@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,8 +53,8 @@ def test_every_output_counts_them_apart(tmp_path: Path, capsys: pytest.CaptureFi
     show(made, as_json=False)
     printed = capsys.readouterr().out
     assert f"\n{NOT_MEASURED}:" in printed
-    document = made.to_json()
-    flags = [one["measured"] for one in document["findings"]]  # type: ignore[index,union-attr]
+    document: Any = made.to_json()
+    flags = [one["measured"] for one in document["findings"]]
     assert flags.count(False) == len(missing)
     (folder / "findings.json").write_text(json.dumps(document), encoding="utf-8")
     entry = next(one for one in scan(tmp_path.resolve()).entries.values() if not one.parent)
