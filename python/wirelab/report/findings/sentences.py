@@ -111,10 +111,10 @@ def _is_known(figure: Figure, trials: Sequence[Trial]) -> bool:
 
 
 def _most_useful(others: Sequence[Statements], repeated: Sequence[Figure]) -> str:
-    """The difference in another figure that is of most use, one of ``repeated`` only where there is no
-    other; empty where there is none. The choice
-    of the best figure is paid for: the figures' least p-values are one family more of Holm's
-    method, and what is stated must be as small as its figure's must be."""
+    """The difference in another figure that is of most use, one of ``repeated`` only where there is
+    no other; empty where there is none. The choice of the best figure is paid for: the figures'
+    least p-values are one family more of Holm's method, and what is stated must be as small as its
+    figure's must be."""
     tested = [(p, each) for each in others if (p := each.least_p()) is not None]
     tested.sort(key=lambda one: one[0])
     upheld = [
