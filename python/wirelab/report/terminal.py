@@ -130,7 +130,7 @@ def _rows(cell: Cell, names: Names, *, is_open: bool) -> Rows:
     if cell.errors:
         good = list(_times(cell, GOOD_P50, GOOD_P99, is_open=is_open))
         gap = [] if is_open else ["", ""]
-        rows.append(["  good calls", *gap, *good, *([""] * len(_SHARED))])
+        rows.append(["good calls", *gap, *good, *([""] * len(_SHARED))])
     return rows
 
 
