@@ -66,7 +66,8 @@ def experiment(name: str, more_ns_per_kb: int, seed: int) -> dict[str, Any]:
 def run_comparison(values: dict[str, Any], folder: Path, pairs_max: int = PAIRS_MAX) -> Any:
     """One comparison; its run is kept in ``folder``."""
     text = yaml.safe_dump(values, sort_keys=False)
-    return compare(Question(text, values["name"], SERVICE_CPU, THRESHOLD, pairs_max), folder)
+    question = Question(text, values["name"], SERVICE_CPU, THRESHOLD, pairs_max, guards=())
+    return compare(question, folder)
 
 
 def calibrate(folder: Path) -> tuple[int, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import re
 import signal
 import socket
 import ssl
@@ -681,3 +682,21 @@ def test_a_proto_that_does_not_parse_is_told_with_its_line(
     given = ["--proto", str(bad), "--data", "{}", "--calls", "1"]
     assert main(["drive", "grpc://127.0.0.1:1/a.S/Go", *given]) == 2
     assert words in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.usefixtures("real_engine")
+def test_a_p99_of_too_few_calls_names_the_window_that_has_them(
+    server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["drive", f"{server}/", "--connections", "1", "--calls"]
+    assert main([*command, "200"]) == 0
+    shown = capsys.readouterr().out
+    (line,) = (one for one in shown.splitlines() if one.startswith("  p99:"))
+    found = re.fullmatch(
+        r"  p99: 200 of 1,000 calls; `--duration ([\d.]+)(ms|s)` or `--calls 1000`", line
+    )
+    assert found is not None, line
+    assert main([*command, "1500"]) == 0
+    shown = capsys.readouterr().out
+    assert "p99 " in shown
+    assert " of 1,000 calls" not in shown

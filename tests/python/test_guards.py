@@ -115,6 +115,16 @@ def test_a_tail_that_varies_too_much_is_undecided(plain: list[Trial]) -> None:
     assert not is_enough(found), "further pairs may decide the guard"
 
 
+def test_a_service_that_is_worse_waits_for_no_guard(plain: list[Trial]) -> None:
+    rng = np.random.default_rng(8)
+    wild = [with_times(one, p99=float(np.exp(rng.normal(0.0, 1.0)))) for one in plain]
+    slow = [with_times(one, p50=1.4) if one.point.stack == GRPC else one for one in wild]
+    found = judged(slow)
+    assert found.outcome == "worse"
+    assert any(not guard.settled for guard in found.guards)
+    assert is_enough(found)
+
+
 def test_failed_calls_are_guarded_and_few_calls_prove_little(plain: list[Trial]) -> None:
     failing = [
         with_result(one, errors=one.result.calls // 20) if one.point.stack == GRPC else one

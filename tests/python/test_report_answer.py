@@ -17,6 +17,7 @@ from tests.python.synthetic_run import (
     failing,
     trials,
     users,
+    with_result,
     write_run,
 )
 from wirelab.records.trial import Trial
@@ -111,6 +112,16 @@ def test_rows_of_several_messages_are_one_table(tmp_path: Path) -> None:
         Table(["a", "b"], [["x", "y"]], "one", (1,))
     ]
     assert Table.of_groups(["a", "b"], {"one": []}, (1,)) == []
+
+
+def test_at_a_fixed_rate_every_cell_has_bytes_in_place_of_the_rate(tmp_path: Path) -> None:
+    opened = replace(SMALL, loads=({"kind": "poisson", "rate": 900.0},))
+    every = [with_result(one, bytes_sent=90_000, bytes_received=90_000) for one in trials(opened)]
+    (table,) = tables.cell_tables(source(tmp_path, every))
+    assert list(table.columns[2:7]) == ["p50", "p99", "client CPU", "service CPU", "bytes per call"]
+    assert all(row[6].startswith("100 B") for row in table.rows), "180,000 B over 1,800 calls"
+    (table,) = tables.cell_tables(source(tmp_path / "closed", trials(SMALL)))
+    assert table.columns[2] == "calls/s"
 
 
 @pytest.mark.parametrize(

@@ -192,3 +192,33 @@ def test_what_the_page_logs_is_seen(browser: Browser, page: Path) -> None:
         for text in ("an error", "a message", "Content Security Policy"):
             while not any(text in one for one in tab.logged):
                 browser.wait_for_event()
+
+
+def test_a_chart_of_few_stacks_keeps_the_size_of_its_letters(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """One setting of two stacks is one chart, which has the whole row."""
+    world = World(sizes=(14,), loads=(users(16),), repeats=3)
+    page = write_page(write_run(tmp_path / "run", trials(world)))
+    with opened(browser, page, 1200) as tab:
+        scales = tab.evaluate(
+            "[...document.querySelectorAll('.charts svg')]"
+            ".map(svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"
+        )
+    assert len(scales) == 1
+    assert 0.9 <= scales[0] <= 1.31
+
+
+def test_a_table_that_scrolls_shows_it(browser: Browser, tmp_path: Path) -> None:
+    """Each end that has more is shaded: the shade stays where it is, and what covers it at an end
+    of the table moves with the table."""
+    page = write_page(write_run(tmp_path / "run", trials(World(sizes=(14,), repeats=2))))
+    with opened(browser, page, 360) as tab:
+        styles = tab.evaluate(
+            "[...document.querySelectorAll('.scroll')].map(one => getComputedStyle(one))"
+            ".map(one => [one.backgroundAttachment, one.backgroundImage])"
+        )
+    assert styles
+    for attachment, image in styles:
+        assert attachment == "local, local, scroll, scroll"
+        assert image.count("linear-gradient") == 4

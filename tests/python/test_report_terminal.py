@@ -100,12 +100,13 @@ def test_a_very_wide_interval_is_printed_in_numbers() -> None:
     one, other = (trial(point(REST), repeat, repeat, World()) for repeat in (0, 1))
     rates = (with_result(one, rate_per_s=100.0), with_result(other, rate_per_s=40_000.0))
     row = next(line for line in printed(list(rates)).splitlines() if line.startswith("rest"))
-    low, high = row.split()[2].removesuffix("k").split("-")
+    low, high = row.split()[2].split("-")
     logs = [log(100.0), log(40_000.0)]
     reach = 12.706 * (logs[1] - logs[0]) / 2.0  # t for one degree of freedom; s / sqrt(2)
     middle = sum(logs) / 2.0
     for shown, truth in ((low, exp(middle - reach)), (high, exp(middle + reach))):
-        assert float(shown.replace(",", "")) * 1e3 == pytest.approx(truth, rel=0.5)
+        factor = {"k": 1e3, "M": 1e6, "G": 1e9}.get(shown[-1], 1.0)
+        assert float(shown.rstrip("kMG")) * factor == pytest.approx(truth, rel=0.5)
 
 
 def test_a_missing_median_has_its_reason() -> None:
@@ -114,3 +115,54 @@ def test_a_missing_median_has_its_reason() -> None:
     few = with_result(few, times={**few.result.times, "response": response})
     assert "p50 —: no trial had 20 calls" in printed([few])
     assert "p50 —" not in printed([trial(point(REST), 0, 0, World())])
+
+
+def test_at_a_fixed_rate_the_columns_are_latency_cpu_and_bytes() -> None:
+    """A rate that is ordered is no result: the median has the interval instead."""
+    world = replace(SMALL, loads=({"kind": "poisson", "rate": 900.0},))
+    every = [with_result(one, bytes_sent=90_000, bytes_received=261_000) for one in trials(world)]
+    lines = printed(every).splitlines()
+    assert lines[0].split() == [
+        *("stack", "p50", "95", "%", "p99", "client", "service", "B/call", "err", "marks"),
+    ]
+    calls = every[0].result.calls
+    per_call = 351_000 / calls
+    row = next(line for line in lines if line.startswith("grpc@rust"))
+    assert f" {per_call:,.0f} " in row
+    low, high = (float(end) for end in re.search(r" [mµ]s +([\d.]+)-([\d.]+) ", row).groups())  # type: ignore[union-attr]
+    assert 0 < low < high
+    assert "p50 with its 95 % interval; p50, p99: response time;" in printed(every)
+    assert "calls/s" not in lines[0]
+    closed = printed(trials(SMALL)).splitlines()[0]
+    assert closed.split()[1:4] == ["calls/s", "95", "%"]
+    assert "B/call" in closed
+
+
+def test_a_p99_of_too_few_calls_keeps_its_line_and_names_the_window() -> None:
+    every = [
+        replace(
+            one,
+            result=replace(
+                with_result(one, calls=958, ok=958).result,
+                times={
+                    name: replace(times, percentiles_ns={"p50": times.percentiles_ns["p50"]})
+                    for name, times in one.result.times.items()
+                },
+            ),
+        )
+        for one in trials(SMALL)
+    ]
+    shown = printed(every)
+    assert "p99 — or ?: 958 of 1,000 calls in a trial; a window of 3 s has them." in shown
+    assert "a window of" not in printed(trials(SMALL))
+
+
+def test_sizes_in_another_codec_are_explained() -> None:
+    """`Submit 2 kB` is its size in Protobuf; JSON needs more."""
+    every = trials(SMALL)
+    told = "Sizes of messages are those in Protobuf"
+    assert told not in printed(every), "Hello has its own text"
+    submitted = [replace(one, point=replace(one.point, operation="Submit")) for one in every]
+    assert told in printed(submitted)
+    same = [one for one in submitted if one.point.stack == GRPC]
+    assert told not in printed(same)

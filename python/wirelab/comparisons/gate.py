@@ -215,8 +215,11 @@ def further_pairs(made: Gate) -> int | None:
 
 
 def is_enough(made: Gate) -> bool:
-    """True if more pairs are useless: the result is decided, or pairs fail."""
+    """True if more pairs are useless: the result is decided, or pairs fail. A service that is worse
+    in its figure needs no guard."""
     if len(made.pairs.failed) >= FAILED_MAX or made.guards_of("worse"):
+        return True
+    if made.verdict.decided and made.outcome_of_figure == "worse":
         return True
     return made.verdict.decided and all(guard.settled for guard in made.guards)
 

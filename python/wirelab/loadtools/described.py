@@ -14,11 +14,11 @@ from typing import Literal
 
 import msgspec
 
-import wirelab
+from wirelab import installation
 from wirelab.loadtools.parsing import Options, closes, seconds
 from wirelab.loadtools.tool_report import OPTION_CHECKS, ToolOptions, ToolReport, Unread
 
-FOLDER = Path(wirelab.__file__).parent / "data" / "tools"
+FOLDER = Path(installation.__file__).parent / "data" / "tools"
 Patterns = tuple[str, ...]
 
 

@@ -68,6 +68,7 @@ class HtmlPage:
         environment.filters["heads"] = _heads
         environment.filters["unbroken"] = _unbroken
         environment.filters["jointed"] = _jointed
+        environment.filters["coded"] = _coded
         return environment.get_template("page.html.j2").render(
             style=Markup(_text("page.css")),
             glyphs=pictures.glyphs,
@@ -220,5 +221,13 @@ _CODE = re.compile(r"`([^`]+)`")
 def _jointed(text: str) -> Markup:
     """The text, escaped, with leave to end a line where its parts meet; what stands between
     backticks as code."""
-    shown = str(Markup("<wbr>").join(escape(part) for part in jointed(sanitize(text))))
-    return Markup(_CODE.sub(r"<code>\1</code>", shown))
+    return _with_code(Markup("<wbr>").join(escape(part) for part in jointed(sanitize(text))))
+
+
+def _coded(text: str) -> Markup:
+    """The text, escaped; what stands between backticks as code."""
+    return _with_code(escape(sanitize(text)))
+
+
+def _with_code(escaped: Markup) -> Markup:
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escaped)))

@@ -132,7 +132,7 @@ def _rows(cell: Cell, names: Names, *, is_open: bool) -> Rows:
     if cell.errors:
         good = list(_times(cell, GOOD_P50, GOOD_P99, is_open=is_open))
         gap = [] if is_open else ["", ""]
-        rows.append(["  good calls", *gap, *good, *([""] * len(_SHARED))])
+        rows.append(["good calls", *gap, *good, *([""] * len(_SHARED))])
     return rows
 
 
@@ -175,11 +175,17 @@ def _limits(interval: Interval, divisor: float, prefix: str) -> str:
     low, high = interval.bounds
     # Two trials can span decades, and then no digit of a limit is certain.
     if high > 100.0 * low:
-        return f"{digits(low / divisor, 1)}-{digits(high / divisor, 1)}{prefix}"
+        return f"{_rough(low)}-{_rough(high)}"
     significant = resolution(interval, divisor)
     if significant is None:
         return ""
     return f"{digits(low / divisor, significant)}-{digits(high / divisor, significant)}{prefix}"
+
+
+def _rough(rate: float) -> str:
+    """``8M``, with its own prefix."""
+    divisor, name = step(rate, "1/s")
+    return f"{digits(rate / divisor, 1)}{name.removesuffix('/s')}"
 
 
 def _errors(cell: Cell) -> str:

@@ -87,6 +87,8 @@ class Chart {
     this.at = -1;
     this.svg = document.createElementNS(SVG, "svg");
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    // A chart that is alone in its row keeps the size of its letters.
+    this.svg.style.maxWidth = `${Math.round(1.3 * width)}px`;
     this.svg.setAttribute("tabindex", "0");
     this.svg.setAttribute("role", "img");
     this.svg.setAttribute("aria-label", `${title}. Arrow keys read the values.`);

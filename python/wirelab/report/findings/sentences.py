@@ -86,9 +86,9 @@ def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) 
     first = Statements(main, names, main=True)
     others = [Statements(rankings(trials, f, threshold), names, main=False) for f in known]
     answer = first.answer(threshold)
-    # The times of a closed load repeat what its rate has told.
-    told = (RESPONSE_P50, RESPONSE_P99) if primary is RATE and first.decided() else ()
-    useful = _most_useful(others, told)
+    # The times of a closed load repeat what its rate shows.
+    repeated = (RESPONSE_P50, RESPONSE_P99) if primary is RATE and first.decided() else ()
+    useful = _most_useful(others, repeated)
     said = {answer, useful}
     every = [first, *others]
     decided = [one for each in every for one in each.decided() if one.text not in said]
@@ -110,15 +110,15 @@ def _is_known(figure: Figure, trials: Sequence[Trial]) -> bool:
     return figure.unit == "ns" or any(figure.of(trial) for trial in trials)
 
 
-def _most_useful(others: Sequence[Statements], told: Sequence[Figure]) -> str:
-    """The difference in another figure that is of most use, one of ``told`` only where there is no
-    other; empty where there is none. The choice
-    of the best figure is paid for: the figures' least p-values are one family more of Holm's
-    method, and what is stated must be as small as its figure's must be."""
+def _most_useful(others: Sequence[Statements], repeated: Sequence[Figure]) -> str:
+    """The difference in another figure that is of most use, one of ``repeated`` only where there is
+    no other; empty where there is none. The choice of the best figure is paid for: the figures'
+    least p-values are one family more of Holm's method, and what is stated must be as small as its
+    figure's must be."""
     tested = [(p, each) for each in others if (p := each.least_p()) is not None]
     tested.sort(key=lambda one: one[0])
     upheld = [
-        (each.figure in told, priority(each.figure), -one.size, one.text)
+        (each.figure in repeated, priority(each.figure), -one.size, one.text)
         for rank, (_, each) in enumerate(tested)
         for one in each.differences()
         if one.p_value * (len(tested) - rank) < ALPHA

@@ -14,6 +14,7 @@ from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell, point_key
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.figure import (
+    BYTES,
     CLIENT_CPU,
     GOOD_P50,
     GOOD_P99,
@@ -73,15 +74,25 @@ def cell_tables(source: Source) -> list[Table]:
     groups: dict[str, list[list[str]]] = {}
     for cell in source.cells:
         groups.setdefault(label.message(cell.point), []).append(_cell(source, cell))
-    columns = ["stack", "load", *_HEADS.values(), "failed calls", "trials", "warnings"]
+    heads = _heads(source).values()
+    columns = ["stack", "load", *heads, "failed calls", "trials", "warnings"]
     return Table.of_groups(columns, groups, range(2, 9))
+
+
+def _heads(source: Source) -> dict[Figure, str]:
+    """Where every rate is ordered it is no result, and bytes per call take its place."""
+    if not source.cells or any(cell.point.load.is_closed for cell in source.cells):
+        return dict(_HEADS)
+    return {figure: head for figure, head in _HEADS.items() if figure is not RATE} | {
+        BYTES: "bytes per call"
+    }
 
 
 def _cell(source: Source, cell: Cell) -> list[str]:
     return [
         source.names.stacks[cell.point.stack],
         source.names.load(cell.point),
-        *(_shown(cell, figure) for figure in _HEADS),
+        *(_shown(cell, figure) for figure in _heads(source)),
         _errors(cell),
         _trials(cell),
         _marks(cell),
