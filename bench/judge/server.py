@@ -68,7 +68,7 @@ class Server:
         """One connection to its end."""
         self._connections += 1
         connection = self._connections
-        with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 if not await self._answer_one(connection, head, writer):
