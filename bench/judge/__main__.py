@@ -69,7 +69,7 @@ def _measure(tool: Tool, name: str) -> Json:
     protocol, defect = SERVERS[name]
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log.jsonl")
-        with _serve(protocol, defect, log) as port:
+        with serve(protocol, defect, log) as port:
             scheme = "https" if protocol == "https" else "http"
             url = f"{scheme}://127.0.0.1:{port}/"
             command = [word.replace("URL", url) for word in tool.command]
@@ -94,7 +94,7 @@ def _wrap(command: list[str], port: int) -> Json:
 
 
 @contextmanager
-def _serve(protocol: str, defect: str, log: Path) -> Iterator[int]:
+def serve(protocol: str, defect: str, log: Path) -> Iterator[int]:
     """A server until the end of the block; its log is complete then."""
     if protocol == "h2c":
         command = ["node", str(Path(__file__).with_name("h2c.js")), str(log)]

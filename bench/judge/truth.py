@@ -30,19 +30,21 @@ class Log:
     requests: int
     bad: int
     """Answered with an error, or not at all."""
+    connections: int
     latency_s: Mapping[str, float]
 
 
 def read(file: Path) -> Log:
     """A log of :mod:`bench.judge.server`."""
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    connections = len({row[0] for row in rows})
     statuses = [row[3] for row in rows]
     took = np.array([row[2] for row in rows if row[3] is not None])
     if not len(took):
-        return Log(len(rows), len(rows), {})
+        return Log(len(rows), len(rows), connections, {})
     quantiles = {f"p{n}": float(np.quantile(took, n / 100)) for n in (50, 90, 99)}
     bad = sum(status is None or status >= 400 for status in statuses)
-    return Log(len(rows), bad, {"mean": float(took.mean()), **quantiles})
+    return Log(len(rows), bad, connections, {"mean": float(took.mean()), **quantiles})
 
 
 def judge(report: Json | None, log: Log, in_flight: int) -> dict[str, bool]:
@@ -60,7 +62,9 @@ def judge(report: Json | None, log: Log, in_flight: int) -> dict[str, bool]:
         for name, value in report.get("latency_s", {}).items()
         if name in log.latency_s
     ]
-    if pairs:
+    # The log does not contain the time to connect.
+    is_comparable = not report["has_connect"] or log.connections * 2 < log.requests
+    if pairs and is_comparable:
         right["latency"] = all(
             abs(tool - own) <= max(LATENCY_OFF * own, LATENCY_OFF_S, report["resolution_s"])
             for tool, own in pairs
