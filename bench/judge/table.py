@@ -19,9 +19,13 @@ SYMBOLS = {
 
 
 def verdicts(result: Json) -> dict[str, str]:
-    """By check of which the log knows the answer."""
+    """By check of which the log knows the answer. The log of a server that waited for a processor
+    knows no latency: requests wait before they are read."""
+    is_busy = result["checks"].get("machine") == "marked"
     found = {}
     for name, is_right in result["right"].items():
+        if is_busy and name == "latency":
+            continue
         outcome = result["checks"].get(name)
         if (outcome, is_right) in SYMBOLS:
             found[name] = SYMBOLS[outcome, is_right]
@@ -38,6 +42,9 @@ def text(results: Results, absent: Mapping[str, str], servers: tuple[str, ...]) 
     every = [verdict for result in results.values() for verdict in verdicts(result).values()]
     sums = ", ".join(f"{every.count(words)} {words}" for words in SYMBOLS.values())
     lines += ["", f"Of {len(every)} verdicts: {sums}."]
+    busy = sum(result["checks"].get("machine") == "marked" for result in results.values())
+    if busy:
+        lines.append(f"The machine was busy in {busy} of {len(results)} runs: no latency of them.")
     if absent:
         lines.append(f"Left out: {', '.join(f'`{name}` ({why})' for name, why in absent.items())}.")
     return "\n".join(lines)

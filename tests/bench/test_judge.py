@@ -92,6 +92,8 @@ def test_the_table_counts_right_and_wrong_verdicts(tmp_path: Path) -> None:
     assert "| `ab` | 2 of 3; errors accused; latency accused, wrong | — |" in text
     assert "Of 3 verdicts: 1 accused, right, 1 accused, wrong, 1 acquitted, right" in text
     assert "`hey` (hey is not installed)" in text
+    busy = {"checks": {**checks, "machine": "marked"}, "right": right}
+    assert table.verdicts(busy).keys() == {"requests", "errors"}
     page = tmp_path / "page.md"
     page.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n", encoding="utf-8")
     table.write(page, text)
