@@ -31,7 +31,7 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .PHONY: help demo setup develop parts test test-all test-rust test-rust-alone \
 	compile-rust-tests test-go test-go-alone test-java test-python check lint lint-rust \
-	lint-go lint-java lint-python fmt generate fresh audit bench facts parsers ground-truth \
+	lint-go lint-java lint-python fmt generate fresh audit bench facts parsers ground-truth judge \
 	many-users soak chaos atlas docs gate-trials limit-coverage known-capacities fuzz wheel test-wheel changelog clean
 
 help: ## this list
@@ -196,6 +196,9 @@ bench: develop ## the engine compared with wrk, h2load, ab and ghz; reading comp
 ground-truth: develop ## the diagnosis compared with captures of known causes: precision and recall (25 minutes, root)
 	$(BIN)/python -m bench.ground_truth
 	$(BIN)/python -m bench.ground_truth.scripted
+
+judge: develop ## `wirelab wrap` compared with servers whose log is the truth, for docs/reference/wrap.md (20 minutes, root)
+	$(BIN)/python -m bench.judge
 
 facts: develop ## measure again what `wirelab facts` shows (2 minutes; after `make test`)
 	@.ci/need go java

@@ -35,11 +35,12 @@ class Reply:
     """None: the connection is closed instead."""
     closes: bool = False
 
-    def encode(self) -> bytes:
-        """Head and body."""
+    def encode(self, closes: bool) -> bytes:
+        """Head and body. A client of HTTP/1.0 keeps a connection only if the reply asks for it."""
         reason = {200: "OK", 503: "Service Unavailable"}[self.status or 200]
-        close = "Connection: close\r\n" if self.closes else ""
-        head = f"HTTP/1.1 {self.status} {reason}\r\nContent-Length: {len(_BODY)}\r\n{close}\r\n"
+        persistence = f"Connection: {'close' if closes else 'keep-alive'}\r\n"
+        length = f"Content-Length: {len(_BODY)}\r\n"
+        head = f"HTTP/1.1 {self.status} {reason}\r\n{length}{persistence}\r\n"
         return head.encode() + _BODY
 
 
@@ -68,7 +69,7 @@ class Server:
         """One connection to its end."""
         self._connections += 1
         connection = self._connections
-        with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
+        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 if not await self._answer_one(connection, head, writer):
@@ -87,7 +88,7 @@ class Server:
         closes = reply.closes or (head.startswith(b"GET / HTTP/1.0") and b"eep-" not in head)
         closes = closes or b"onnection: close" in head
         if reply.status is not None:
-            writer.write(reply.encode())
+            writer.write(reply.encode(closes))
             await writer.drain()
         line = [connection, began, loop.time() - began, reply.status]
         self._log.write(f"{json.dumps(line)}\n")

@@ -75,15 +75,22 @@ def draw_poisson(rate: float, count: int, random: Random) -> Floats:
 
 
 def run_closed(
-    server: Server, users: int, think: Callable[[Random], float], count: int, random: Random
+    server: Server,
+    users: int,
+    think: Callable[[Random], float],
+    count: int,
+    random: Random,
+    turn_s: float = 0.0,
 ) -> Times:
-    """Users of which each waits for its reply, and thinks, before its next request."""
+    """Users of which each waits for its reply, and thinks, before its next request. One program
+    that acts for all of them needs ``turn_s`` for each."""
     due = [(random.uniform(0.0, 1e-3), user) for user in range(users)]
     heapq.heapify(due)
     began: list[float] = []
     took: list[float] = []
     while len(began) < count:
         at, user = heapq.heappop(due)
+        at = max(at, began[-1] + turn_s) if began else at
         end = server.end(at, random)
         began.append(at)
         took.append(end - at)

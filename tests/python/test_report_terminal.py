@@ -106,7 +106,7 @@ def test_a_very_wide_interval_is_printed_in_numbers() -> None:
     middle = sum(logs) / 2.0
     for shown, truth in ((low, exp(middle - reach)), (high, exp(middle + reach))):
         factor = {"k": 1e3, "M": 1e6, "G": 1e9}.get(shown[-1], 1.0)
-        assert float(shown.rstrip("kMG")) * factor == pytest.approx(truth, rel=0.5)
+        assert float(shown.rstrip("kMG").replace(",", "")) * factor == pytest.approx(truth, rel=0.5)
 
 
 def test_a_missing_median_has_its_reason() -> None:

@@ -115,3 +115,12 @@ def test_replies_that_never_came_are_not_waited_for() -> None:
     began, took = simulated.run_open(STEADY, simulated.draw_poisson(400.0, 1500, random), random)
     took = np.where(random.random(1500) < 0.01, np.nan, took)
     assert classify(began, took).name == "poisson"
+
+
+@pytest.mark.parametrize("tail_share", [0.0, 0.01])
+def test_users_of_one_event_loop_are_closed(tail_share: float) -> None:
+    """Such as fetch in Node: requests begin in batches, as do those of an open load in bursts."""
+    random = np.random.default_rng(13)
+    server = Server(0.005, 0.01, tail_share, ())
+    began, took = simulated.run_closed(server, 8, lambda _: 5e-5, 1500, random, turn_s=1e-4)
+    assert classify(began, took).name == "closed"

@@ -1,11 +1,12 @@
 """Whether requests wait for replies, by the times at which they began and ended.
 
 In a closed load with N users a new request begins only while one of them is not waiting: its
-hazard is proportional to N - k, where k requests are in flight. In an open load it does not depend
-on k (Schroeder, Wierman and Harchol-Balter, NSDI 2006). Both hazards may also depend on the time
-since the last request, which makes steady and uneven schedules comparable: a Cox model with
-piecewise constant baseline (Breslow 1974), of which N is the only other parameter. No request is
-assigned to a user, so a pool that lends connections to many users makes no difference.
+hazard is proportional to N - k, where k requests are in flight, or, if one program acts for all
+users in turn, constant below N and 0 at N. In an open load it does not depend on k (Schroeder,
+Wierman and Harchol-Balter, NSDI 2006). All hazards may also depend on the time since the last
+request, which makes steady and uneven schedules comparable: a Cox model with piecewise constant
+baseline (Breslow 1974), of which N is the only other parameter. No request is assigned to a user,
+so a pool that lends connections to many users makes no difference.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def measure_coupling(began_s: Floats, took_s: Floats) -> Coupling:
     best = int(np.argmax(likelihoods))
     is_open = _log_likelihood(exposure, starts, np.ones(exposure.shape[1]))
     few = _log_likelihood(exposure, starts, _idle_users(exposure, np.ceil(1.5 * most)))
-    return Coupling(most, int(tried[best]), likelihoods[best] - is_open, is_open - few)
+    capped = _log_likelihood(exposure, starts, (np.arange(exposure.shape[1]) < most).astype(float))
+    closed, users = max((likelihoods[best], int(tried[best])), (capped, most))
+    return Coupling(most, users, closed - is_open, is_open - few)
 
 
 def _idle_users(exposure: Floats, users: float) -> Floats:
@@ -115,17 +118,18 @@ class Slope:
 
 
 def measure_slope(began_s: Floats, took_s: Floats) -> Slope:
-    """By least squares. The longest hundredth of the gaps is left out, because a user who rests
-    hides the rest."""
+    """By least squares; the error allows for a different variance at each latency (White 1980)."""
     gaps, latencies = np.diff(began_s), took_s[:-1]
-    used = np.isfinite(latencies) & (gaps <= np.quantile(gaps, 0.99))
-    x, y = latencies[used] - latencies[used].mean(), gaps[used] - gaps[used].mean()
-    squares = float(x @ x)
-    if len(x) < 3 or squares == 0.0:
+    used = np.isfinite(latencies)
+    x, y = latencies[used], gaps[used]
+    if len(x) < 3 or np.ptp(x) == 0.0:
         return Slope(0.0, np.inf)
+    x, y = x - x.mean(), y - y.mean()
+    squares = float(x @ x)
     value = float(x @ y) / squares
-    rest = y - value * x
-    return Slope(value, float(np.sqrt(rest @ rest / (len(x) - 2) / squares)))
+    # HC3: a point that decides the line by itself has a large error.
+    rest = (y - value * x) / np.maximum(1.0 - 1.0 / len(x) - x**2 / squares, 1e-9)
+    return Slope(value, float(np.sqrt((x**2) @ rest**2)) / squares)
 
 
 @dataclass(frozen=True)

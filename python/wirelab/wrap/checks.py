@@ -150,7 +150,8 @@ def _encrypted_connections(case: Case) -> Check | None:
     requests = case.report.requests if case.report else None
     if requests is None:
         return None
-    reason = f"{counted(opened, 'connection')} opened for {requests:,} requests of its report"
+    reported = counted(requests, "request")
+    reason = f"{counted(opened, 'connection')} opened for {reported} of its report"
     right = abs(opened - requests) <= max(COUNT_OFF * requests, options.connections or 0)
     return Check.judged("connections", right, f"{reason}; requested: one per request ({given})")
 

@@ -1,0 +1,72 @@
+"""What the log of a server says about a tool's report, check by check.
+
+Only checks of which the log knows the answer are judged. A tool's figure is right if it agrees with
+the log within the tolerance that `wirelab wrap` has, plus the lateness of the server's event loop.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Json = dict[str, Any]
+
+COUNT_OFF = 0.005
+LATENCY_OFF = 0.10
+LATENCY_OFF_S = 1e-3
+"""A server in Python wakes up late, and its log does not contain the way to the tool."""
+CHECKS = ("requests", "errors", "latency")
+
+
+@dataclass(frozen=True)
+class Log:
+    """The requests that a server received."""
+
+    requests: int
+    bad: int
+    """Answered with an error, or not at all."""
+    connections: int
+    latency_s: Mapping[str, float]
+
+
+def read(file: Path) -> Log:
+    """A log of :mod:`bench.judge.server`."""
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    connections = len({row[0] for row in rows})
+    statuses = [row[3] for row in rows]
+    took = np.array([row[2] for row in rows if row[3] is not None])
+    if not len(took):
+        return Log(len(rows), len(rows), connections, {})
+    quantiles = {f"p{n}": float(np.quantile(took, n / 100)) for n in (50, 90, 99)}
+    bad = sum(status is None or status >= 400 for status in statuses)
+    return Log(len(rows), bad, connections, {"mean": float(took.mean()), **quantiles})
+
+
+def judge(report: Json | None, log: Log, in_flight: int) -> dict[str, bool]:
+    """By check: whether the tool's report is right."""
+    if report is None:
+        return {}
+    right: dict[str, bool] = {}
+    if report.get("requests") is not None:
+        off = abs(report["requests"] + report.get("unanswered", 0) - log.requests)
+        right["requests"] = off <= max(COUNT_OFF * log.requests, in_flight)
+    if report.get("failed") is not None:
+        right["errors"] = report["failed"] >= log.bad - in_flight
+    pairs = [
+        (value, log.latency_s[name])
+        for name, value in report.get("latency_s", {}).items()
+        if name in log.latency_s
+    ]
+    # The log does not contain the time to connect.
+    is_comparable = not report["has_connect"] or log.connections * 2 < log.requests
+    if pairs and is_comparable:
+        right["latency"] = all(
+            abs(tool - own) <= max(LATENCY_OFF * own, LATENCY_OFF_S, report["resolution_s"])
+            for tool, own in pairs
+        )
+    return right
