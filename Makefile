@@ -182,6 +182,7 @@ generate: develop ## write the generated files again: protobuf for Go, schemas, 
 	@.ci/need go java
 	.ci/generate
 	$(BIN)/python -m tools.stack_table
+	$(BIN)/python -m tools.stack_files
 
 fresh: develop
 	.ci/fresh

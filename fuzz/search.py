@@ -26,21 +26,21 @@ BYTES_MAX = 16 << 10
 """Of an input; as BYTES_MAX of crates/wire/tests/fuzz/mutate.rs."""
 KEPT_BYTES_MAX = 1 << 10
 """Of an input that is kept: what longer ones add are mostly counts of the same edges."""
-CRATES = {"fuzz_targets": "wire", "trace_targets": "trace"}
-"""Folder of a target's source -> its crate."""
+CRATES = ("wire", "trace")
+"""Those with targets, whose source is named after them."""
 
 
 def targets() -> dict[str, Path]:
     """Each target and the file of its kept inputs, as fuzz/Cargo.toml names them."""
     manifest = tomllib.loads((ROOT / "fuzz/Cargo.toml").read_text(encoding="utf-8"))
-    crates = {each["name"]: CRATES[Path(each["path"]).parent.name] for each in manifest["bin"]}
+    crates = {each["name"]: Path(each["path"]).stem for each in manifest["bin"]}
     corpora = {name: ROOT / "crates" / crate / "corpus" for name, crate in crates.items()}
     return {name: corpus / f"{name}.base64" for name, corpus in corpora.items()}
 
 
 def write_seeds(folder: Path) -> None:
     """Writes the seeds of every target, which the tests make, into a folder per target."""
-    for crate in CRATES.values():
+    for crate in CRATES:
         words = ["cargo", "test", "--locked", "-p", f"wirelab-{crate}", "--test", "integration"]
         environment = {**os.environ, "WIRELAB_WRITE_SEEDS": str(folder)}
         subprocess.run([*words, "fuzz::every_target"], cwd=ROOT, env=environment, check=True)

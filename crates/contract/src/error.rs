@@ -100,15 +100,6 @@ pub enum ApplicationError {
 pub const DATABASE_UNAVAILABLE: &str = "database unavailable";
 
 impl ApplicationError {
-    /// The status that it has in REST (contracts/README.md).
-    #[must_use]
-    pub fn rest_status(self) -> u16 {
-        match self {
-            ApplicationError::NotFound => 404,
-            _ => 400,
-        }
-    }
-
     /// The status that it has in gRPC: `INVALID_ARGUMENT`, or `NOT_FOUND` for a row that is
     /// not there.
     #[must_use]

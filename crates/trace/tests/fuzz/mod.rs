@@ -50,5 +50,5 @@ fn the_captures_that_are_kept_are_those_of_the_seeds() {
 
 #[test]
 fn libfuzzer_has_every_target() {
-    targets::libfuzzer_has(TARGETS, "trace_targets");
+    targets::libfuzzer_has(TARGETS, "trace.rs");
 }

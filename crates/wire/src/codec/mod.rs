@@ -17,10 +17,9 @@ mod self_describing;
 mod token_xml;
 mod views;
 
-pub use ciborium::Value as Object;
 pub use error::{Mismatch, Unsupported, supports};
 pub use expected::Expected;
 pub use message_format::MessageFormat;
-pub use self_describing::{document, transcode};
+pub use self_describing::{Value as Object, document, transcode};
 pub use token_xml::{append_request_tokens, request_document};
 pub use wirelab_stack::Codec;

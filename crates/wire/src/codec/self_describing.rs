@@ -4,7 +4,8 @@
 
 use std::io::Cursor;
 
-use ciborium::Value;
+/// Any document of these formats.
+pub use ciborium::Value;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess};

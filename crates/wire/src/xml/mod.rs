@@ -35,9 +35,6 @@ use wirelab_wire_own::infoset::{Shape, Sink, Source, reader, writer};
 /// Name of the element of an application error, and of its message.
 const ERROR: &str = "Error";
 
-/// The media type of [`to_vec`]'s documents.
-pub const MEDIA_TYPE: &str = "application/xml";
-
 /// A message as a document.
 #[must_use]
 pub fn to_vec<M: Message>(message: &M) -> Vec<u8> {

@@ -46,7 +46,7 @@ fn every_target_has_seeds() {
 
 #[test]
 fn libfuzzer_has_every_target() {
-    targets::libfuzzer_has(TARGETS, "fuzz_targets");
+    targets::libfuzzer_has(TARGETS, "wire.rs");
 }
 
 /// The fuzzer itself finds what it is there to find.

@@ -14,19 +14,25 @@ macro_rules! targets {
     };
 }
 
-/// Holds that folder of `/fuzz` against the targets.
+/// Compares a source of `/fuzz` and its programs with the targets.
 ///
 /// # Panics
 /// Where one is missing, or there is another one.
-pub fn libfuzzer_has(targets: &[&str], folder: &str) {
+pub fn libfuzzer_has(targets: &[&str], file: &str) {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz");
-    let manifest = std::fs::read_to_string(format!("{root}/Cargo.toml")).unwrap();
+    let read = |name: &str| std::fs::read_to_string(format!("{root}/{name}")).unwrap();
+    let (manifest, source) = (read("Cargo.toml"), read(file));
     for target in targets {
-        let path = format!("{folder}/{target}.rs");
-        let source = std::fs::read_to_string(format!("{root}/{path}")).expect(&path);
-        assert!(source.contains(&format!("fuzz_{target}(")), "{target}");
-        assert!(manifest.contains(&format!("path = \"{path}\"")), "{path}");
+        let arm = format!("\"{target}\" => fuzzing::fuzz_{target}(data),");
+        assert!(source.contains(&arm), "{target}");
+        let program = format!("name = \"{target}\"\npath = \"{file}\"\n");
+        assert!(manifest.contains(&program), "{target}");
     }
-    let files = std::fs::read_dir(format!("{root}/{folder}")).unwrap();
-    assert_eq!(files.count(), targets.len(), "{folder}");
+    let programs = manifest.matches(&format!("path = \"{file}\"")).count();
+    assert_eq!(programs, targets.len(), "{file}");
+    assert_eq!(
+        source.matches("fuzzing::fuzz_").count(),
+        targets.len(),
+        "{file}"
+    );
 }

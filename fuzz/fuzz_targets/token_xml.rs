@@ -1,3 +1,0 @@
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| wirelab_wire::fuzzing::fuzz_token_xml(data));
