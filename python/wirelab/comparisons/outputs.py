@@ -41,11 +41,12 @@ def sentence(made: Gate, names: tuple[str, str]) -> str:
     return f"{second} is {WORDS[made.outcome]} {first} in {made.figure.title} ({known})."
 
 
-def markdown(made: Gate, names: tuple[str, str]) -> str:
-    """Markdown for a pull request."""
-    marks = {"better": "✅", "equivalent": "✅", "worse": "❌", "failed": "❌", "undecided": "❔"}
+def markdown(made: Gate, names: tuple[str, str], marks: tuple[str, str] = ("", "")) -> str:
+    """Markdown for a pull request. ``marks``: what marked the figure of each service."""
+    icons = {"better": "✅", "equivalent": "✅", "worse": "❌", "failed": "❌", "undecided": "❔"}
     first, second = (sanitize(name).replace("|", r"\|") for name in names)
-    a, b = (mean(values, made) for values in (made.pairs.a, made.pairs.b))
+    means = (mean(values, made) for values in (made.pairs.a, made.pairs.b))
+    a, b = (marked(text, mark) for text, mark in zip(means, marks, strict=True))
     low, high = made.ratio.bounds or (None, None)
     span = "–" if low is None or high is None else f"{digits(low)} to {digits(high)}"
     ratio = digits(made.ratio.estimate) if made.pairs.a else "–"
@@ -55,7 +56,7 @@ def markdown(made: Gate, names: tuple[str, str]) -> str:
         f"differences up to {100.0 * made.threshold:g} % count as equivalent."
     )
     lines = [
-        f"### {marks[made.outcome]} {made.figure.title}: {made.outcome}",
+        f"### {icons[made.outcome]} {made.figure.title}: {made.outcome}",
         "",
         sentence(made, names),
         "",
@@ -116,6 +117,11 @@ def mean(values: tuple[float, ...], made: Gate) -> str:
     if not values:
         return DASH
     return quantity(exp(sum(map(log, values)) / len(values)), made.figure.unit)
+
+
+def marked(text: str, mark: str) -> str:
+    """A figure with what marked it: ``12.3 k/s (engine backlog, up to 12 %)``."""
+    return f"{text} ({mark})" if mark else text
 
 
 def _failed(made: Gate, first: str, second: str) -> str:

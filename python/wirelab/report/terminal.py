@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import groupby
 from textwrap import fill, wrap
 
-from wirelab.checks.load import client_bound, marked
+from wirelab.checks.load import client_bound
+from wirelab.checks.marks import Mark, figure_marks
 from wirelab.checks.replies import UNCHECKED, differences, is_unchecked
 from wirelab.format.console import Line
 from wirelab.format.counting import counted
@@ -29,6 +30,7 @@ from wirelab.statistics.figure import (
     Figure,
 )
 from wirelab.statistics.interval import Interval
+from wirelab.statistics.verdict import THRESHOLD
 from wirelab.trial import labels as label
 from wirelab.trial.labels import Names
 
@@ -39,18 +41,18 @@ UNCHECKED_SHOWN = 4
 NAME_MIN, NAME_MAX = 10, 18
 """Columns of a stack's name before it is folded: at most, and where there is no room."""
 
-_COLUMNS = ("stack", "calls/s", "95 %", "p50", "p99", "client", "service", "err", "marks")
+_COLUMNS = ("stack", "calls/s", "95 %", "p50", "p99", "client", "service", "err", "trials")
 
 Rows = list[list[str]]
 
 
-def terminal_table(trials: Sequence[Trial]) -> list[Line]:
+def terminal_table(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[Line]:
     """One block per setting, one row per stack; below, what the columns mean and what was
-    marked."""
+    marked. ``threshold``: a share, up to which nothing is marked."""
     names = Names.of(trial.point for trial in trials)
     mixed = len({label.openness(trial.point.load) for trial in trials}) > 1
     blocks = [
-        (group, [row for cell in group for row in _rows(cell, names)])
+        (group, [row for cell in group for row in _rows(cell, names, threshold)])
         for group in (list(g) for _, g in groupby(cells(trials), lambda c: setting_key(c.point)))
     ]
     widths = _widths([row for _, rows in blocks for row in rows])
@@ -66,7 +68,7 @@ def terminal_table(trials: Sequence[Trial]) -> list[Line]:
         for cell in group:
             shown = groups.background_lines(cell, names.stacks[cell.point.stack])
             lines += [Line(text, "dim") for text in shown]
-    return [*lines, Line(""), *_notes(trials, names, mixed)]
+    return [*lines, Line(""), *_notes(trials, names, mixed, threshold)]
 
 
 def _widths(rows: Rows) -> list[int]:
@@ -111,30 +113,30 @@ def _breakable(name: str, width: int) -> str:
     return " ".join(word.replace("=", "= ", 1) if len(word) > width else word for word in words)
 
 
-def _rows(cell: Cell, names: Names) -> Rows:
+def _rows(cell: Cell, names: Names, threshold: float) -> Rows:
     """The cell's figures; where calls failed, below them the times of its good calls."""
+    marks = figure_marks(cell, threshold)
     first = [
         names.stacks[cell.point.stack],
-        *_rate(cell),
-        _time(cell, RESPONSE_P50),
-        _time(cell, RESPONSE_P99),
-        *(estimate(cell.interval(figure), figure.unit) for figure in (CLIENT_CPU, SERVICE_CPU)),
+        *_rate(cell, marks),
+        *(_figure(cell, figure, marks) for figure in _OTHERS),
         _errors(cell),
-        _marks(cell),
+        _trials(cell),
     ]
     if not cell.errors:
         return [first]
-    good = [_time(cell, GOOD_P50), _time(cell, GOOD_P99)]
+    good = [_figure(cell, GOOD_P50, marks), _figure(cell, GOOD_P99, marks)]
     return [first, ["  good calls", "", "", *good, "", "", "", ""]]
 
 
-def _time(cell: Cell, figure: Figure) -> str:
-    """With ``?`` where it is a p99 of too few trials or calls."""
+def _figure(cell: Cell, figure: Figure, marks: Container[str]) -> str:
+    """With ``?`` where it is a p99 of too few trials or calls, and ``*`` where it is marked."""
     interval = cell.interval(figure)
-    return f"{estimate(interval, figure.unit)}{'?' if interval and doubt(cell, figure) else ''}"
+    lacks = "?" if interval and doubt(cell, figure) else ""
+    return f"{estimate(interval, figure.unit)}{lacks}{MARK if figure.name in marks else ''}"
 
 
-def _rate(cell: Cell) -> tuple[str, str]:
+def _rate(cell: Cell, marks: Container[str]) -> tuple[str, str]:
     """``≥12.3k`` and ``11.9-12.7k``."""
     interval = cell.interval(RATE)
     if interval is None:
@@ -142,7 +144,8 @@ def _rate(cell: Cell) -> tuple[str, str]:
     divisor, name = step(interval.estimate, "1/s")
     prefix = name.removesuffix("/s")
     bound = "≥" if any(map(client_bound, cell.measured)) else ""
-    shown = f"{bound}{digits(interval.estimate / divisor)}{prefix}"
+    mark = MARK if RATE.name in marks else ""
+    shown = f"{bound}{digits(interval.estimate / divisor)}{prefix}{mark}"
     return shown, _limits(interval, divisor, prefix)
 
 
@@ -163,16 +166,12 @@ def _errors(cell: Cell) -> str:
     return str(cell.errors) if cell.errors < 10_000 else f"{cell.errors / 1e3:,.0f}k"
 
 
-def _marks(cell: Cell) -> str:
-    count = sum(1 for trial in cell.measured if marked(trial))
-    shown = f"{count}/{len(cell.measured)}" if count else "ok"
-    if not cell.measured:
-        shown = NONE
-    shown += "!" if cell.is_often_repeated else ""
+def _trials(cell: Cell) -> str:
+    shown = f"{len(cell.measured)}{'!' if cell.is_often_repeated else ''}"
     return f"{shown} {len(cell.failed)}✗" if cell.failed else shown
 
 
-def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
+def _notes(trials: Sequence[Trial], names: Names, mixed: bool, threshold: float) -> list[Line]:
     """What the columns mean, what holds everywhere, what was marked, and what failed."""
     shared = list(names.everywhere)
     if trials and not mixed:
@@ -180,14 +179,17 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     notes = [f"In every trial: {', '.join(shared)}."] if shared else []
     notes.append("calls/s with its 95 % interval (≥: client-bound); p50, p99: response time;")
     failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
-    notes.append(f"client, service: CPU per call; marks: trials with a marked check{failed}.")
+    notes.append(f"client, service: CPU per call; trials: those measured{failed}.")
     if any(cell.is_often_repeated for cell in cells(trials)):
         notes.append(
             f"!: more than {REPEATED_SHARE_MAX:.0%} of its trials met other work of the machine "
             "and were repeated: its figures need a quieter machine."
         )
     notes += [*_about_times(cells(trials)), *_syn_losses(trials), *_unchecked(trials, names)]
-    folded = (fill(line, WIDTH, subsequent_indent="  ") for line in (*notes, *_marked(trials)))
+    folded = (
+        fill(line, WIDTH, subsequent_indent="  ")
+        for line in (*notes, *_marked(cells(trials), threshold))
+    )
     return [Line(line, "dim") for line in folded]
 
 
@@ -233,21 +235,48 @@ def _syn_losses(trials: Sequence[Trial]) -> list[str]:
     return [f"SYNs lost by link {name}: {', '.join(ways)}." for name, ways in losses if ways]
 
 
+MARK = "*"
+"""After a figure that a check marked."""
+_OTHERS = (RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
+_SHOWN = (RATE, *_OTHERS, GOOD_P50, GOOD_P99)
 _MEANS = {
-    "engine backlog": "replies waited for the engine for more than 5 % of the p99 response time; "
-    "this wait is in the times shown and, in a closed load, affects the rates",
+    "engine backlog": "replies waited for the engine",
     "kept up": "fewer calls ended than arrived, and response times grow with the window",
     "window": "closed by its time limit (max) before it had all its calls",
+    "warm-up": "the window's end differs from its beginning",
 }
-"""What frequent marks do to the figures."""
+"""What frequent marks mean."""
 
 
-def _marked(trials: Sequence[Trial]) -> list[str]:
-    """Every check that marked a trial, with their number over the whole run."""
-    counts = Counter(mark.name for trial in trials for mark in marked(trial))
-    if not counts:
+def _marked(every: Sequence[Cell], threshold: float) -> list[str]:
+    """Every check that marked a shown figure, with the figures and the largest amount."""
+    found: dict[str, list[tuple[str, Mark]]] = {}
+    count = 0
+    for cell in every:
+        marks = figure_marks(cell, threshold)
+        for figure in _SHOWN:
+            count += figure.name in marks
+            for mark in marks.get(figure.name, ()):
+                found.setdefault(mark.check, []).append((figure.title, mark))
+    if not found:
         return []
-    of = sum(trial.status == "measured" for trial in trials)
-    shown = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-    heading = f"! Marked, of {counted(of, 'trial')}: {shown}. Checks in the report has the reasons."
-    return [heading, *(f"  {name}: {_MEANS[name]}." for name in counts if name in _MEANS)]
+    heading = (
+        f"{MARK} {counted(count, 'figure')} may be off by more than half of the interval and "
+        f"{100 * threshold:.3g} %; Checks in the report has the reasons:"
+    )
+    return [heading, *(f"  {_words(name, marks)}." for name, marks in found.items())]
+
+
+def _words(check: str, marks: Sequence[tuple[str, Mark]]) -> str:
+    """``engine backlog (replies waited for the engine): response p99 28, by up to 31 %``."""
+    titles = Counter(title for title, _ in marks)
+    shown = ", ".join(f"{title} {count}" for title, count in titles.items())
+    biases = [mark.bias for _, mark in marks]
+    known = [bias for bias in biases if bias is not None]
+    amount = (
+        f"by up to {100 * max(known):.2g} %"
+        if len(known) == len(biases)
+        else "by an unknown amount"
+    )
+    why = f" ({_MEANS[check]})" if check in _MEANS else ""
+    return f"{check}{why}: {shown}, {amount}"

@@ -181,7 +181,7 @@ def _print(run: Run, page: Path, threshold: float, failed: Sequence[Trial]) -> N
     made = None if comparison is None else kept(run.trials, comparison)
     if comparison is not None and made is not None:
         out.print(folded(outputs.sentence(made, comparison.names), out.width), "bold")
-    for text, style in terminal_table(run.trials):
+    for text, style in terminal_table(run.trials, threshold):
         out.print(text, style)
     for sentence in sentences(run.trials, threshold):
         point(sentence)
