@@ -11,7 +11,7 @@ from wirelab.explain import figures
 from wirelab.records.trial import Point, Trial
 from wirelab.statistics.blocks import Blocks, blocks
 from wirelab.statistics.cell import Cell, cells, setting_key
-from wirelab.statistics.comparison import Comparison, family, of_blocks, ratio
+from wirelab.statistics.comparison import Comparison, family, of_blocks, of_slices, ratio
 from wirelab.statistics.figure import (
     CLIENT_CPU,
     GOOD_P50,
@@ -199,6 +199,8 @@ class _Comparer:
 
     def compare(self, first: Cell, second: Cell) -> Comparison | None:
         """first / second; None where one of them has no value."""
+        if first.shares_trials_with(second):
+            return self._of_slices(first, second)
         values = [tuple(cell.values(self.figure)) for cell in (first, second)]
         ends = [self.places.get(id(cell)) for cell in (first, second)]
         if self.blocks is not None and ends[0] is not None and ends[1] is not None:
@@ -208,6 +210,20 @@ class _Comparer:
             return _ratio(values[0], values[1], self.threshold)
         except NoValues:
             return None
+
+    def _of_slices(self, first: Cell, second: Cell) -> Comparison | None:
+        """Of the trials in which both have the figure; the slices show how a rate varied."""
+        both = [cell.by_repeat(self.figure) for cell in (first, second)]
+        repeats = sorted(both[0].keys() & both[1].keys())
+        if not repeats:
+            return None
+        a, b = ([values[repeat] for repeat in repeats] for values in both)
+        slices = []
+        if self.figure is RATE:
+            series = [{t.repeat: t.result.series for t in c.measured} for c in (first, second)]
+            slices = [(series[0][repeat], series[1][repeat]) for repeat in repeats]
+        window_s = first.measured[0].result.window_s
+        return of_slices(a, b, slices, window_s, self.threshold)
 
 
 @lru_cache(maxsize=256)
