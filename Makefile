@@ -232,7 +232,7 @@ atlas: develop ## write docs/atlas.md again: every stack of every service (an ho
 docs: develop ## the documentation as a site in build/site; a warning fails
 	$(BIN)/python -m tools.site
 
-gate-trials: develop ## 40 real comparisons of known truth for docs/reference/compare.md (20 to 50 minutes)
+gate-trials: develop ## real comparisons of known truth, in trials and in slices, for docs/reference/compare.md (2 hours)
 	rm -rf runs/gate-trials
 	$(BIN)/python -m tools.gate_trials runs/gate-trials
 

@@ -1,6 +1,7 @@
 """A service of known capacity that uses its processor: one worker that spins for each call.
 
-Started as ``spun_server.py PORT MILLISECONDS fixed|exponential LOG``. Calls are answered one after
+Started as ``spun_server.py PORT MILLISECONDS fixed|exponential|work LOG``. ``work`` spins for a
+fixed CPU time, which takes longer where other processes use the core. Calls are answered one after
 another. The seconds that each kept the worker busy, from reading it to writing its reply, are
 appended to LOG as doubles: what the service could do follows from them and not from what was asked.
 """
@@ -23,11 +24,12 @@ FLUSHED_EVERY = 100
 async def serve(port: int, seconds: float, kind: str, log: Path) -> None:
     """Until it is ended."""
     rng, busy = random.Random(7), array("d")
+    clock = time.thread_time if kind == "work" else time.perf_counter
 
     def work() -> None:
-        began = time.perf_counter()
-        lasts = seconds if kind == "fixed" else rng.expovariate(1.0 / seconds)
-        while time.perf_counter() - began < lasts:
+        began = clock()
+        lasts = rng.expovariate(1.0 / seconds) if kind == "exponential" else seconds
+        while clock() - began < lasts:
             pass
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import re
 import shutil
 import statistics
 import sys
@@ -18,21 +19,22 @@ import msgspec
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, failed, trials, with_result, write_run
+from wirelab.checks.load import check
 from wirelab.cli import main
 from wirelab.cli.options.common import Share
-from wirelab.cli.output.compare import EXIT_BY_OUTCOME, show
+from wirelab.cli.output.compare import EXIT_BY_OUTCOME, document, find_marks, show
 from wirelab.comparisons import outputs
 from wirelab.comparisons.gate import FAILED_MAX, further_pairs, gate, is_enough, pairs
 from wirelab.comparisons.pairs import Answer
 from wirelab.format.numbers import quantity
-from wirelab.records.trial import Check, Trial
+from wirelab.records.trial import Trial
 from wirelab.report.page import write_page
 from wirelab.report.source import Source
 from wirelab.run.directory import read_manifest
 from wirelab.run.finished import Run
 from wirelab.run.manifest import Comparison
 from wirelab.statistics.cell import cells, point_key
-from wirelab.statistics.figure import RATE, SERVICE_CPU
+from wirelab.statistics.figure import RATE, RESPONSE_P50, SERVICE_CPU, Figure
 
 WORLD = World(sizes=(14,), loads=({"kind": "closed", "users": 8},), repeats=12)
 NAMES = ("rest@rust", "grpc@rust")
@@ -117,25 +119,40 @@ def test_an_undecided_comparison_names_the_pairs_that_may_decide() -> None:
     assert outputs.sentence(alone, NAMES).endswith("; 1 pair).")
 
 
-def test_marked_trials_are_counted_in_the_terminal(
+def test_a_mark_is_next_to_its_figure_in_every_output(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    every = [
-        replace(one, checks=(Check("engine backlog", "marked", "5 ms"),))
-        for one in trials(replace(WORLD, repeats=5))
-    ]
-    found = gate(every, keys(every), RATE, 0.03)
-    page = tmp_path / "report.html"
+    """Replies that waited for the client are in response times, and use none of the CPU."""
+    every = [late(one) if one.point.stack == GRPC else one for one in trials(WORLD)]
+    run = Run(tmp_path, tuple(every))
 
-    def printed(shown: list[Trial]) -> str:
-        show(Answer(found, NAMES, Run(tmp_path, tuple(shown))), page)
-        return " ".join(capsys.readouterr().out.split())
+    def shown(figure: Figure) -> tuple[str, str, object]:
+        answer = Answer(gate(every, keys(every), figure, 0.03), NAMES, run)
+        show(answer, tmp_path / "report.html")
+        text = " ".join(capsys.readouterr().out.split())
+        table = outputs.markdown(answer.gate, NAMES, find_marks(answer))
+        return text, table, document(answer, tmp_path)["marks"]
 
-    words = "10 of 10 trials are marked: engine backlog; the report has the reasons."
-    assert words in printed(every)
-    fine = [replace(one, checks=(Check("engine backlog", "ok", ""),)) for one in every]
-    assert "1 of 10 trials is marked: engine backlog;" in printed([every[0], *fine[1:]])
-    assert "engine backlog" not in printed(fine)
+    text, table, marks = shown(RESPONSE_P50)
+    assert "grpc@rust: response p50 is marked: engine backlog, up to 50 %;" in text
+    assert re.search(r"s \| [\d.]+ .?s \(engine backlog, up to 50 %\) \|", table), table
+    assert marks == {"a": "", "b": "engine backlog, up to 50 %"}
+    text, table, marks = shown(SERVICE_CPU)
+    assert "marked" not in text
+    assert "backlog" not in table
+    assert marks == {"a": "", "b": ""}
+
+
+def late(given: Trial) -> Trial:
+    """The trial with every reply waiting for the client for half of its response time."""
+    response = given.result.times["response"]
+    half = replace(
+        response,
+        mean_ns=response.mean_ns / 2,
+        percentiles_ns={name: ns // 2 for name, ns in response.percentiles_ns.items()},
+    )
+    made = with_result(given, times={**given.result.times, "backlog": half})
+    return replace(made, checks=check(replace(made, checks=())))
 
 
 def test_pairs_that_fail_end_the_comparison() -> None:

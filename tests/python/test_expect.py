@@ -223,9 +223,9 @@ def test_without_expect_it_is_reported_that_replies_were_not_checked_and_how_the
     run = _run(tmp_path, same, each)
     reasons = {t.point.stack: _reply_check(t) for t in run.trials}
     text = f"replies were not checked: all {CALLS} had status 200 and the same {len(BODY)} B"
-    assert reasons["orders"] == ("marked", text)
+    assert reasons["orders"] == ("noted", text)
     differed = f"replies were not checked: 3 different ones of {CALLS}, status 200, 1 B"
-    assert reasons["each"] == ("marked", differed)
+    assert reasons["each"] == ("noted", differed)
     shown = "\n".join(str(line.text) for line in terminal_table(run.trials))
     assert f"orders: {text}." in " ".join(shown.split())
     section = reply_section.section(Source(tmp_path, Manifest(format=1), tuple(run.trials)))

@@ -46,7 +46,15 @@ def test_terminal_fits_80_columns() -> None:
     shown = printed(every)
     assert max(map(len, shown.splitlines())) <= 80
     assert "…" not in shown
-    for words in ("Hello 14 B, 32 users", "calls/s", "p99", "1/3 1✗", "bound 1", "≥", "✗: failed"):
+    for words in (
+        "Hello 14 B, 32 users",
+        "calls/s",
+        "p99",
+        "3 1✗",
+        "bound: successful calls 1",
+        "≥",
+        "✗: failed",
+    ):
         assert words in shown
     assert "very wide" not in shown
 
@@ -72,13 +80,17 @@ def test_columns_of_the_terminal_stand_below_each_other() -> None:
         assert found.end() == heads.end()
 
 
-def test_the_terminal_counts_marks_over_the_run() -> None:
-    """One line names every check that marked a trial, and where the reasons are."""
-    every = [client_bound(one) for one in trials(World())]
-    notes = [line for line in printed(every).splitlines() if line.startswith("!")]
-    assert len(notes) == 1
-    assert "bound 48" in notes[0]
-    assert "Checks in the report" in notes[0]
+def test_the_terminal_marks_figures_and_names_the_checks() -> None:
+    """A mark is next to its figure; below, each check has a line with the figures."""
+    every = [client_bound(one) for one in trials(SMALL)]
+    lines = printed(every).splitlines()
+    rows = [line for line in lines if line.startswith(("rest@", "grpc@"))]
+    # Rate, p50 and p99, and no CPU time.
+    assert [row.count("*") for row in rows] == [3] * 2
+    text = " ".join(" ".join(lines).split())
+    assert "* 6 figures may be off by more than half of the interval and 5 %" in text
+    assert "bound: successful calls 2, response p50 2, response p99 2, by an unknown amount" in text
+    assert "*" not in printed(trials(SMALL))
 
 
 def test_failed_trials_cannot_steer_the_terminal(

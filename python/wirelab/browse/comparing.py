@@ -101,12 +101,12 @@ def _versus(first: _Read, second: _Read, limit: float) -> Versus:
     def work() -> Versus:
         manifests = first.manifest, second.manifest
         found = difference(first.run, second.run, manifests, SHOWN, limit)
-        return _shown(first, second, found)
+        return _shown(first, second, found, limit)
 
     return contents.attempt(work)
 
 
-def _shown(first: _Read, second: _Read, found: RunDifference) -> Versus:
+def _shown(first: _Read, second: _Read, found: RunDifference, limit: float) -> Versus:
     points = [one.point for one in found.cells]
     names = Names.of(points)
     before, after = (
@@ -115,7 +115,7 @@ def _shown(first: _Read, second: _Read, found: RunDifference) -> Versus:
     rows = []
     for one in found.cells[:ROWS_MAX]:
         key = point_key(one.point)
-        rows.append(_row(one, names, before[key], after[key]))
+        rows.append(_row(one, names, (before[key], after[key]), limit))
     verdicts = [one.comparison.verdict for one in found.cells]
     return Versus(
         second.entry,
@@ -132,13 +132,14 @@ def _shown(first: _Read, second: _Read, found: RunDifference) -> Versus:
     )
 
 
-def _row(one: CellDifference, names: Names, before: Cell, after: Cell) -> Row:
+def _row(one: CellDifference, names: Names, both: tuple[Cell, Cell], limit: float) -> Row:
     ratio = one.comparison.ratio
+    first, second = (figure_text(cell, one.figure, limit) for cell in both)
     return Row(
         cell_name(names, one.point),
         one.figure.title,
-        figure_text(before, one.figure),
-        figure_text(after, one.figure),
+        first,
+        second,
         digits(ratio.estimate),
         span(ratio),
         one.comparison.verdict,

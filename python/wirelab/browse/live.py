@@ -14,6 +14,7 @@ from wirelab.browse import contents, locks
 from wirelab.browse.contents import NotShown, Unreadable
 from wirelab.browse.summary import Status, ended, is_whole, refused, state_of
 from wirelab.browse.tree import NAMES_MAX, TRIALS, Entry, display_name
+from wirelab.checks.marks import marks_of
 from wirelab.comparisons.finished_runs import SHOWN
 from wirelab.format.numbers import NONE, over_limits
 from wirelab.format.sanitize import sanitize
@@ -24,6 +25,7 @@ from wirelab.run.manifest import Manifest
 from wirelab.run.progress import time_left
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.figure import Figure
+from wirelab.statistics.verdict import THRESHOLD
 from wirelab.trial.labels import Names
 
 CELLS_MAX = 300
@@ -78,9 +80,11 @@ def cell_name(names: Names, point: Point) -> str:
     return contents.shortened(sanitize(f"{names.stacks[point.stack]}: {names.setting(point)}"))
 
 
-def figure_text(cell: Cell, figure: Figure) -> str:
-    """The mean, and on a line of its own the 95 % interval if there is one."""
-    return over_limits(cell.interval(figure), figure.unit).removesuffix(f"\n{NONE}")
+def figure_text(cell: Cell, figure: Figure, threshold: float = THRESHOLD) -> str:
+    """The mean, and on lines of their own the 95 % interval if there is one, and what marked it
+    (``threshold``: a share, up to which nothing does)."""
+    shown = over_limits(cell.interval(figure), figure.unit).removesuffix(f"\n{NONE}")
+    return "\n".join([shown, *(mark.text for mark in marks_of(cell, figure, threshold))])
 
 
 class Watcher:
@@ -137,7 +141,7 @@ class Watcher:
                 f"{len(cell.trials)} of {repeats}"
                 if isinstance(repeats, int) and repeats >= len(cell.trials)
                 else str(len(cell.trials)),
-                tuple(figure_text(cell, one) for one in SHOWN),
+                tuple(figure_text(cell, one, manifest.threshold_in_use) for one in SHOWN),
             )
             for cell in every[:CELLS_MAX]
         )

@@ -24,7 +24,7 @@ def check(trial: Trial) -> Check | None:
         reason = f"every reply was compared with what is expected of it: {', '.join(expected)}"
         return Check(NAME, "ok", reason)
     how = differences([trial.result.replies] if trial.result.replies else [])
-    return Check.judged(NAME, False, f"{UNCHECKED}: {how}")
+    return Check(NAME, "noted", f"{UNCHECKED}: {how}")
 
 
 def is_unchecked(trial: Trial) -> bool:

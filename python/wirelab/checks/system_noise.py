@@ -59,19 +59,28 @@ def check_waiting(trial: Trial) -> Check | None:
     noise = trial.noise
     if noise is None or not trial.result.window_s:
         return None
-    delays = trial.engine.run_delay_s, trial.service.run_delay_s
-    if noise.other_cpu_s is None or None in delays or _has_foreign_store(trial):
+    waited = waited_s(trial)
+    if waited is None or noise.other_cpu_s is None:
         return Check.unmeasurable(WAITED, _why_not(trial))
-    # Threads of one process wait for each other too, which is a property of that process.
-    waited = min(sum(filter(None, delays)), noise.other_cpu_s)
-    # Of one core: what others take of many cores is shared by all threads.
-    share = waited / (trial.whole_s * max(1.0, len(noise.cores) / SIDES))
+    share = waited / trial.whole_s
     reason = (
         f"caller and service waited {_percent(share)} of the window (at most "
         f"{_percent(WAITED_SHARE_MAX)}) for cores on which other processes used "
         f"{format_seconds(noise.other_cpu_s)}"
     )
     return Check.judged(WAITED, share <= WAITED_SHARE_MAX, reason)
+
+
+def waited_s(trial: Trial) -> float | None:
+    """Seconds of one core: what others take of many cores is shared by all threads. None where it
+    is not known."""
+    noise = trial.noise
+    delays = trial.engine.run_delay_s, trial.service.run_delay_s
+    if noise is None or noise.other_cpu_s is None or None in delays or _has_foreign_store(trial):
+        return None
+    # Threads of one process wait for each other too, which is a property of that process.
+    waited = min(sum(filter(None, delays)), noise.other_cpu_s)
+    return waited / max(1.0, len(noise.cores) / SIDES)
 
 
 def _why_not(trial: Trial) -> str:

@@ -62,7 +62,7 @@ def run(
 
 @click.command(cls=GroupedCommand)
 @DIRECTORY
-@click.option("--quick", is_flag=True, help="Small messages only: an answer in 15 seconds.")
+@click.option("--quick", is_flag=True, help="Small messages only: an answer in 20 seconds.")
 @READY_TIMEOUT
 @SHARE
 @AS_JSON

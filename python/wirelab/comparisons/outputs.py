@@ -78,11 +78,12 @@ def _known(made: Gate) -> str:
     return f"ratio {ratio}, {level} interval {span}; {pairs}"
 
 
-def markdown(made: Gate, names: tuple[str, str]) -> str:
-    """Markdown for a pull request."""
-    marks = {"better": "✅", "equivalent": "✅", "worse": "❌", "failed": "❌", "undecided": "❔"}
+def markdown(made: Gate, names: tuple[str, str], marks: tuple[str, str] = ("", "")) -> str:
+    """Markdown for a pull request. ``marks``: what marked the figure of each service."""
+    icons = {"better": "✅", "equivalent": "✅", "worse": "❌", "failed": "❌", "undecided": "❔"}
     first, second = (sanitize(name).replace("|", r"\|") for name in names)
-    a, b = (mean(values, made) for values in (made.pairs.a, made.pairs.b))
+    means = (mean(values, made) for values in (made.pairs.a, made.pairs.b))
+    a, b = (marked(text, mark) for text, mark in zip(means, marks, strict=True))
     bounds = made.ratio.bounds
     span = "–" if bounds is None else ratio_limits(*bounds, made.threshold)
     ratio = digits(made.ratio.estimate) if made.pairs.a else "–"
@@ -92,7 +93,7 @@ def markdown(made: Gate, names: tuple[str, str]) -> str:
         f"differences up to {100.0 * made.threshold:g} % count as equivalent."
     )
     lines = [
-        f"### {marks[made.outcome]} {made.figure.title}: {made.outcome}",
+        f"### {icons[made.outcome]} {made.figure.title}: {made.outcome}",
         "",
         " ".join(sentences(made, names)),
         "",
@@ -153,6 +154,11 @@ def mean(values: tuple[float, ...], made: Gate) -> str:
     if not values:
         return DASH
     return quantity(exp(sum(map(log, values)) / len(values)), made.figure.unit)
+
+
+def marked(text: str, mark: str) -> str:
+    """A figure with what marked it: ``12.3 k/s (engine backlog, up to 12 %)``."""
+    return f"{text} ({mark})" if mark else text
 
 
 def _failed(made: Gate, first: str, second: str) -> str:

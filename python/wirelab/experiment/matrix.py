@@ -200,7 +200,7 @@ def _own_seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     axes = trial.cell.stack.axes
     # The engine rarely needs more than the minimum; a third-party tool always uses the maximum.
     bounds = experiment.warmup_of(trial.cell.load, axes)
-    warmup = bounds.min if axes.caller == "engine" else bounds.max
+    warmup = bounds.least_s if axes.caller == "engine" else bounds.max
     link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
     start = JAVA_START_S if axes.language == "java" else 0.0
     prepared = PREPARED_S * sum(step.calls for step in experiment.prepare)

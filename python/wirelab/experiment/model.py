@@ -165,14 +165,19 @@ class Window(Model):
 class WarmupBounds(Model):
     """Bounds of a warm-up, which lasts until the series is stationary."""
 
-    min: Time = time_default("200 ms", "minimum")
+    min: Time = time_default("1 s", "minimum; not more than max")
     max: Time = time_default("5 s", "maximum")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
-        if self.min > self.max:
+        if self.min > self.max and "min" in self.model_fields_set:
             raise ValueError("min must not be longer than max")
         return self
+
+    @property
+    def least_s(self) -> float:
+        """The minimum, in seconds."""
+        return min(self.min, self.max)
 
 
 class Warmup(WarmupBounds):
@@ -183,6 +188,11 @@ class Warmup(WarmupBounds):
         description="other bounds for services in a language, such as java: its code is compiled "
         "during many seconds of load",
     )
+
+
+JVM_WARMUP = WarmupBounds(min="15 s", max="17 s")
+"""Of services in Java where a file has no warm-up: a JVM compiles their code during many seconds of
+load (docs/studies/jagannathan2022.md, warm-up of a JVM)."""
 
 
 class Placement(Model):
@@ -533,6 +543,8 @@ class Experiment(Model):
         """The warm-up of trials of a stack, by its axes, under a load."""
         if axes.start == "cold" or load.begins_with_window:
             return WarmupBounds(min="0 s", max="0 s")
+        if "warmup" not in self.model_fields_set and axes.language == "java":
+            return JVM_WARMUP
         return self.warmup.by_language.get(axes.language, self.warmup)
 
     def _lists(self) -> dict[str, tuple[Any, ...]]:

@@ -32,7 +32,8 @@ Json = dict[str, Any]
 Status = Literal["measured", "failed"]
 
 
-Outcome = Literal["ok", "marked", "not-measurable"]
+Outcome = Literal["ok", "noted", "marked", "not-measurable"]
+"""``noted``: to be known, and no figure is doubtful because of it."""
 
 
 PROXIED = "through a proxy"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirelab.checks.load import BOUND, client_bound, marked
+from wirelab.checks.load import BOUND, client_bound
+from wirelab.checks.marks import figure_marks
 from wirelab.comparisons.gate import KNOWN
 from wirelab.explain.effect import noun
 from wirelab.format.counting import counted, of_all
@@ -63,7 +64,7 @@ def _badges(source: Source) -> Iterator[Badge]:
     yield _calls(measured)
     if any(check.name == BOUND for trial in measured for check in trial.checks):
         yield _client(measured)
-    yield _checks(measured)
+    yield _checks(source)
 
 
 def _repeats(source: Source) -> Badge:
@@ -116,8 +117,16 @@ def _client(measured: list[Trial]) -> Badge:
     return Badge("good", "The client was not the limit", "checks")
 
 
-def _checks(measured: list[Trial]) -> Badge:
-    warned = sum(1 for trial in measured if marked(trial))
-    if warned:
-        return Badge("warn", f"Warnings in {of_all(warned, len(measured), 'trial')}", "checks")
-    return Badge("good", "No check found a problem", "checks")
+def _checks(source: Source) -> Badge:
+    """How many figures a check marked."""
+    found = [figure_marks(cell, source.threshold) for cell in source.cells]
+    marked = sum(map(len, found))
+    if marked:
+        every = sum(
+            1
+            for cell in source.cells
+            for figure in cell.figures
+            if any(figure.of(trial) is not None for trial in cell.measured)
+        )
+        return Badge("warn", f"{of_all(marked, every, 'figure')} marked", "every-cell")
+    return Badge("good", "No check marked a figure", "checks")

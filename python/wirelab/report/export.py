@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from wirelab.checks.load import client_bound, marked
+from wirelab.checks.load import client_bound
+from wirelab.checks.marks import Mark, figure_marks, marks_text
 from wirelab.errors import RunDirectoryError
 from wirelab.experiment.loads import PROBE
 from wirelab.format.untrusted import TooLarge
@@ -31,6 +32,7 @@ from wirelab.report.sections.tables import doubt
 from wirelab.run.manifest import Comparison
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.figure import Figure
+from wirelab.statistics.verdict import THRESHOLD
 
 _TEXT, _NUMBER, _COUNT, _FLAG = str, float, int, bool
 COLUMNS: Mapping[str, type] = MappingProxyType(
@@ -56,7 +58,8 @@ COLUMNS: Mapping[str, type] = MappingProxyType(
         "reason": _TEXT,
         "trials": _COUNT,
         "failed": _COUNT,
-        "marked": _COUNT,
+        "marks": _TEXT,
+        "bias": _NUMBER,
         "errors": _COUNT,
         "client_bound": _FLAG,
     }
@@ -76,7 +79,7 @@ def to_json(trials: Sequence[Trial], threshold: float, asked: Comparison | None 
     shown = {
         "threshold": threshold,
         "sentences": sentences(trials, threshold, asked),
-        "cells": [_cell(cell) for cell in cells(trials)],
+        "cells": [_cell(cell, threshold) for cell in cells(trials)],
         "comparisons": [
             row
             for ranking in all_rankings(trials, threshold, asked)
@@ -86,16 +89,19 @@ def to_json(trials: Sequence[Trial], threshold: float, asked: Comparison | None 
     return {key: _legal(value) for key, value in shown.items()}
 
 
-def rows(trials: Sequence[Trial]) -> Iterator[Json]:
-    """One row per figure of a cell, and of each of its parts, by :data:`COLUMNS`."""
+def rows(trials: Sequence[Trial], threshold: float = THRESHOLD) -> Iterator[Json]:
+    """One row per figure of a cell, and of each of its parts, by :data:`COLUMNS`. ``threshold``: a
+    share, up to which nothing is marked."""
     for cell in cells(trials):
         shared = _point(cell) | _counts(cell)
         for name in ("load", "options"):
             shared[name] = json.dumps(shared[name], sort_keys=True)
         of_cell = {"group": PROBE, "part": _CELL, "part_name": ""}
+        marks = figure_marks(cell, threshold)
         for figure in cell.figures:
             named = {"figure": figure.name, "unit": figure.unit}
-            yield {**shared, **of_cell, **named, **_interval(cell, figure)}
+            found = _marks(marks.get(figure.name, ()))
+            yield {**shared, **of_cell, **named, **_interval(cell, figure), **found}
         for part in parts(cell):
             yield from ({**shared, **row} for row in _part(part))
 
@@ -210,11 +216,15 @@ def _tagged(log: Path) -> Iterator[str]:
         ) from error
 
 
-def _cell(cell: Cell) -> Json:
+def _cell(cell: Cell, threshold: float) -> Json:
+    marks = figure_marks(cell, threshold)
     return {
         **_point(cell),
         **_counts(cell),
-        "figures": {figure.name: _figure(cell, figure) for figure in cell.figures},
+        "figures": {
+            figure.name: {**_figure(cell, figure), **_marks(marks.get(figure.name, ()))}
+            for figure in cell.figures
+        },
         "groups": groups.to_json(cell),
     }
 
@@ -235,7 +245,6 @@ def _counts(cell: Cell) -> Json:
     return {
         "trials": len(cell.trials),
         "failed": len(cell.failed),
-        "marked": sum(1 for trial in cell.measured if marked(trial)),
         "errors": cell.errors,
         "client_bound": any(map(client_bound, cell.measured)),
     }
@@ -256,6 +265,15 @@ def _interval(cell: Cell, figure: Figure) -> Json:
     interval, lacks = cell.interval(figure), doubt(cell, figure)
     why = {"reason": f"{lacks.words}: {lacks.reason}"} if lacks else {}
     return why if interval is None else {**asdict(interval), **why}
+
+
+def _marks(marks: Sequence[Mark]) -> Json:
+    """What marked a figure, and the largest share of it that may be due to that; null where one
+    is not known."""
+    biases = [mark.bias for mark in marks]
+    known = [bias for bias in biases if bias is not None]
+    largest = max(known, default=None) if len(known) == len(biases) else None
+    return {"marks": marks_text(marks), "bias": largest}
 
 
 def _comparisons(ranking: Ranking) -> list[Json]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import groupby
 
-from wirelab.checks.load import client_bound, marked
+from wirelab.checks.load import client_bound
+from wirelab.checks.marks import Mark, figure_marks
 from wirelab.checks.replies import UNCHECKED, differences, is_unchecked
 from wirelab.format import wrapping
 from wirelab.format.console import Line
@@ -32,6 +33,7 @@ from wirelab.statistics.figure import (
     Figure,
 )
 from wirelab.statistics.interval import Interval
+from wirelab.statistics.verdict import THRESHOLD
 from wirelab.trial import labels as label
 from wirelab.trial.labels import Names
 
@@ -47,20 +49,20 @@ NAME_MIN, NAME_MAX = 10, 18
 _CLOSED = ("calls/s", "95 %", "p50", "p99")
 _OPEN = ("p50", "95 %", "p99")
 """Of a load whose rate is ordered, the figure with an interval is a time."""
-_SHARED = ("client", "service", "B/call", "err", "marks")
+_SHARED = ("client", "service", "B/call", "err", "trials")
 
 Rows = list[list[str]]
 
 
-def terminal_table(trials: Sequence[Trial]) -> list[Line]:
+def terminal_table(trials: Sequence[Trial], threshold: float = THRESHOLD) -> list[Line]:
     """One block per setting, one row per stack; below, what the columns mean and what was
-    marked."""
+    marked. ``threshold``: a share, up to which nothing is marked."""
     names = Names.of(trial.point for trial in trials)
     mixed = len({label.openness(trial.point.load) for trial in trials}) > 1
     is_open = bool(trials) and not any(trial.point.load.is_closed for trial in trials)
     columns = ("stack", *(_OPEN if is_open else _CLOSED), *_SHARED)
     blocks = [
-        (group, [row for cell in group for row in _rows(cell, names, is_open=is_open)])
+        (group, [row for cell in group for row in _rows(cell, names, threshold, is_open=is_open)])
         for group in (list(g) for _, g in groupby(cells(trials), lambda c: setting_key(c.point)))
     ]
     widths = _widths(columns, [row for _, rows in blocks for row in rows])
@@ -76,7 +78,7 @@ def terminal_table(trials: Sequence[Trial]) -> list[Line]:
         for cell in group:
             shown = groups.background_lines(cell, names.stacks[cell.point.stack])
             lines += [Line(text, "dim") for text in shown]
-    return [*lines, Line(""), *_notes(trials, names, mixed)]
+    return [*lines, Line(""), *_notes(trials, names, mixed, threshold)]
 
 
 def _widths(heads: Sequence[str], rows: Rows) -> list[int]:
@@ -117,29 +119,36 @@ def _breakable(name: str, width: int) -> str:
     return " ".join(word.replace("=", "= ", 1) if len(word) > width else word for word in words)
 
 
-def _rows(cell: Cell, names: Names, *, is_open: bool) -> Rows:
+def _rows(cell: Cell, names: Names, threshold: float, *, is_open: bool) -> Rows:
     """The cell's figures; where calls failed, below them the times of its good calls."""
+    marks = figure_marks(cell, threshold)
     name = names.stacks[cell.point.stack]
     rest = [
-        *(estimate(cell.interval(figure), figure.unit) for figure in (CLIENT_CPU, SERVICE_CPU)),
-        _bytes(cell),
+        *(_figure(cell, figure, marks) for figure in (CLIENT_CPU, SERVICE_CPU)),
+        f"{_bytes(cell)}{MARK if BYTES.name in marks else ''}",
         _errors(cell),
-        _marks(cell),
+        _trials(cell),
     ]
-    rows = [[name, *_times(cell, RESPONSE_P50, RESPONSE_P99, is_open=is_open), *rest]]
+    rows = [[name, *_times(cell, RESPONSE_P50, RESPONSE_P99, marks, is_open=is_open), *rest]]
     if not is_open:
-        rows[0][1:1] = _rate(cell)
+        rows[0][1:1] = _rate(cell, marks)
     if cell.errors:
-        good = list(_times(cell, GOOD_P50, GOOD_P99, is_open=is_open))
+        good = list(_times(cell, GOOD_P50, GOOD_P99, marks, is_open=is_open))
         gap = [] if is_open else ["", ""]
         rows.append(["good calls", *gap, *good, *([""] * len(_SHARED))])
     return rows
 
 
-def _times(cell: Cell, median: Figure, tail: Figure, *, is_open: bool) -> list[str]:
+def _times(
+    cell: Cell, median: Figure, tail: Figure, marks: Container[str], *, is_open: bool
+) -> list[str]:
     """The median, in an open load with its limits, and the p99."""
     shown = limits(cell.interval(median), median.unit, "-") if is_open else ""
-    return [_time(cell, median), *([shown] if is_open else []), _time(cell, tail)]
+    return [
+        _figure(cell, median, marks),
+        *([shown] if is_open else []),
+        _figure(cell, tail, marks),
+    ]
 
 
 def _bytes(cell: Cell) -> str:
@@ -151,13 +160,14 @@ def _bytes(cell: Cell) -> str:
     return f"{digits(interval.estimate / divisor)}{name.removesuffix('B')}"
 
 
-def _time(cell: Cell, figure: Figure) -> str:
-    """With ``?`` where it is a p99 of too few trials or calls."""
+def _figure(cell: Cell, figure: Figure, marks: Container[str]) -> str:
+    """With ``?`` where it is a p99 of too few trials or calls, and ``*`` where it is marked."""
     interval = cell.interval(figure)
-    return f"{estimate(interval, figure.unit)}{'?' if interval and doubt(cell, figure) else ''}"
+    lacks = "?" if interval and doubt(cell, figure) else ""
+    return f"{estimate(interval, figure.unit)}{lacks}{MARK if figure.name in marks else ''}"
 
 
-def _rate(cell: Cell) -> tuple[str, str]:
+def _rate(cell: Cell, marks: Container[str]) -> tuple[str, str]:
     """``≥12.3k`` and ``11.9-12.7k``."""
     interval = cell.interval(RATE)
     if interval is None:
@@ -165,7 +175,8 @@ def _rate(cell: Cell) -> tuple[str, str]:
     divisor, name = step(interval.estimate, "1/s")
     prefix = name.removesuffix("/s")
     bound = "≥" if any(map(client_bound, cell.measured)) else ""
-    shown = f"{bound}{digits(interval.estimate / divisor)}{prefix}"
+    mark = MARK if RATE.name in marks else ""
+    shown = f"{bound}{digits(interval.estimate / divisor)}{prefix}{mark}"
     return shown, _limits(interval, divisor, prefix)
 
 
@@ -192,16 +203,12 @@ def _errors(cell: Cell) -> str:
     return str(cell.errors) if cell.errors < 10_000 else f"{cell.errors / 1e3:,.0f}k"
 
 
-def _marks(cell: Cell) -> str:
-    count = sum(1 for trial in cell.measured if marked(trial))
-    shown = f"{count}/{len(cell.measured)}" if count else "ok"
-    if not cell.measured:
-        shown = NONE
-    shown += "!" if cell.is_often_repeated else ""
+def _trials(cell: Cell) -> str:
+    shown = f"{len(cell.measured)}{'!' if cell.is_often_repeated else ''}"
     return f"{shown} {len(cell.failed)}✗" if cell.failed else shown
 
 
-def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
+def _notes(trials: Sequence[Trial], names: Names, mixed: bool, threshold: float) -> list[Line]:
     """What the columns mean, what holds everywhere, what was marked, and what failed."""
     shared = list(names.everywhere)
     if trials and not mixed:
@@ -213,7 +220,7 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
     notes.append(f"{interval} with its 95 % interval{bound}; p50, p99: response time;")
     notes.append("client, service: CPU per call; B/call: bytes sent and received;")
     failed = "; ✗: failed" if any(trial.status == "failed" for trial in trials) else ""
-    notes.append(f"marks: trials with a marked check{failed}.")
+    notes.append(f"trials: those measured{failed}.")
     if any(_is_other_size(trial) for trial in trials):
         notes.append("Sizes of messages are those in Protobuf; B/call is what a stack needs.")
     if any(cell.is_often_repeated for cell in cells(trials)):
@@ -222,7 +229,7 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool) -> list[Line]:
             "machine and were repeated: its figures need a quieter machine."
         )
     notes += [*_about_times(cells(trials)), *_syn_losses(trials), *_unchecked(trials, names)]
-    every = (*notes, *_marked(trials))
+    every = (*notes, *_marked(cells(trials), threshold))
     folded = (wrapping.wrap(line, WIDTH, subsequent_indent="  ") for line in every)
     return [Line("\n".join(lines), "dim") for lines in folded]
 
@@ -291,21 +298,48 @@ def _syn_losses(trials: Sequence[Trial]) -> list[str]:
     return [f"SYNs lost by link {name}: {', '.join(ways)}." for name, ways in losses if ways]
 
 
+MARK = "*"
+"""After a figure that a check marked."""
+_OTHERS = (RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
+_SHOWN = (RATE, *_OTHERS, GOOD_P50, GOOD_P99)
 _MEANS = {
-    "engine backlog": "replies waited for the engine for more than 5 % of the p99 response time; "
-    "this wait is in the times shown and, in a closed load, affects the rates",
+    "engine backlog": "replies waited for the engine",
     "kept up": "fewer calls ended than arrived, and response times grow with the window",
     "window": "closed by its time limit (max) before it had all its calls",
+    "warm-up": "the window's end differs from its beginning",
 }
-"""What frequent marks do to the figures."""
+"""What frequent marks mean."""
 
 
-def _marked(trials: Sequence[Trial]) -> list[str]:
-    """Every check that marked a trial, with their number over the whole run."""
-    counts = Counter(mark.name for trial in trials for mark in marked(trial))
-    if not counts:
+def _marked(every: Sequence[Cell], threshold: float) -> list[str]:
+    """Every check that marked a shown figure, with the figures and the largest amount."""
+    found: dict[str, list[tuple[str, Mark]]] = {}
+    count = 0
+    for cell in every:
+        marks = figure_marks(cell, threshold)
+        for figure in _SHOWN:
+            count += figure.name in marks
+            for mark in marks.get(figure.name, ()):
+                found.setdefault(mark.check, []).append((figure.title, mark))
+    if not found:
         return []
-    of = sum(trial.status == "measured" for trial in trials)
-    shown = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-    heading = f"! Marked, of {counted(of, 'trial')}: {shown}. Checks in the report has the reasons."
-    return [heading, *(f"  {name}: {_MEANS[name]}." for name in counts if name in _MEANS)]
+    heading = (
+        f"{MARK} {counted(count, 'figure')} may be off by more than half of the interval and "
+        f"{100 * threshold:.3g} %; Checks in the report has the reasons:"
+    )
+    return [heading, *(f"  {_words(name, marks)}." for name, marks in found.items())]
+
+
+def _words(check: str, marks: Sequence[tuple[str, Mark]]) -> str:
+    """``engine backlog (replies waited for the engine): response p99 28, by up to 31 %``."""
+    titles = Counter(title for title, _ in marks)
+    shown = ", ".join(f"{title} {count}" for title, count in titles.items())
+    biases = [mark.bias for _, mark in marks]
+    known = [bias for bias in biases if bias is not None]
+    amount = (
+        f"by up to {100 * max(known):.2g} %"
+        if len(known) == len(biases)
+        else "by an unknown amount"
+    )
+    why = f" ({_MEANS[check]})" if check in _MEANS else ""
+    return f"{check}{why}: {shown}, {amount}"

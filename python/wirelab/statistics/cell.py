@@ -70,6 +70,12 @@ class Cell:
         found = ((trial.repeat, figure.of(trial)) for trial in self.measured)
         return {repeat: value for repeat, value in found if value is not None}
 
+    def shares_trials_with(self, other: Cell) -> bool:
+        """Whether all trials of both were shared by their services, which took turns in slices."""
+        every = (*self.measured, *other.measured)
+        orders = [{trial.order for trial in cell.measured} for cell in (self, other)]
+        return bool(every) and all(trial.slices for trial in every) and orders[0] == orders[1]
+
     def interval(self, figure: Figure) -> Interval | None:
         """The figure over the trials; None where no trial has it."""
         if figure.name not in self._intervals:

@@ -23,6 +23,7 @@ from wirelab.statistics.interval import (
 from wirelab.statistics.linear_contrasts import Term
 from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
 from wirelab.statistics.sample import Floats, finite, logarithms
+from wirelab.statistics.slices import Levels, levels
 from wirelab.statistics.verdict import THRESHOLD, Verdict, verdict, why_undecided
 
 ALPHA = 0.05
@@ -52,6 +53,8 @@ class Comparison:
     """False: the figures are bounds, so no number of trials decides."""
     level: float = ALPHA
     """The p below which its family upholds a difference."""
+    levels: Levels | None = field(default=None, repr=False)
+    """Of services that took turns in slices, where it is known how these varied."""
     p_holm: float | None = None
     """``p_value`` adjusted within the family; None outside of one."""
     spread: Spread | None = field(default=None, repr=False)
@@ -76,16 +79,32 @@ class Comparison:
         room = Room(border + size, border - size)
         return further_repeats(self.spread, room, 1.0 - ALPHA)
 
+    @cached_property
+    def further_s(self) -> float | None:
+        """Of an undecided one of services that took turns: how many more seconds of each service
+        in each trial may decide it; None if it is not known, or no number does."""
+        if self.verdict != "undecided" or not self.ranked or self.levels is None:
+            return None
+        distance = abs(abs(log(self.ratio.estimate)) - log1p(self.threshold))
+        return self.levels.further_s(distance, 1.0 - self.level)
+
     @property
     def decided_by(self) -> str:
         """Of an undecided one: what may decide it."""
         if self.verdict != "undecided" or not self.ranked:
             return ""
         if self.spread is not None or self.is_of_pairs:
-            return decided_by(self.further_repeats)
+            return f"{decided_by(self.further_repeats)}{self._longer_text()}"
         if self.repeats_for_interval is None:
             return "more repeats"
         return f"{counted(self.repeats_for_interval, 'more repeat')} would give one"
+
+    def _longer_text(self) -> str:
+        if self.levels is None:
+            return ""
+        if self.further_s is None:
+            return "; longer trials would not: their processes differ"
+        return f", or {max(self.further_s, 0.1):.2g} s more of each service in each trial"
 
     @property
     def explanation(self) -> str:
@@ -141,6 +160,7 @@ class Comparison:
             "p_value": self.p_value,
             "p_value_holm": self.p_holm,
             "further_repeats": self.further_repeats,
+            "further_s": self.further_s,
         }
 
 
@@ -235,6 +255,33 @@ def of_pairs(
     p = sequential.p_value(logs, log1p(threshold))
     reason = _reason(found.ratio, found.outcome, threshold, confidence)
     return Comparison(found.ratio, found.outcome, reason, threshold, p, further_pairs=further)
+
+
+def of_slices(
+    a_values: Sequence[float],
+    b_values: Sequence[float],
+    slices: Sequence[tuple[Sequence[float], Sequence[float]]],
+    trial_s: float,
+    threshold: float = THRESHOLD,
+) -> Comparison:
+    """:func:`ratio` of two services that took turns in the same trials. The trials are the unit:
+    fewer than :data:`TRIALS_MIN` give no verdict. ``slices``: the calls of both in the slices of
+    each trial of ``trial_s`` seconds each, as far as they are known; they show what would decide.
+
+    Raises :class:`NoValues`, :class:`NotPositive`, :class:`NotFinite`, :class:`UnequalLengths`.
+    """
+    made = ratio(a_values, b_values, threshold, paired=True)
+    interval = replace(made.ratio, n=len(a_values))
+    if made.spread is not None:
+        interval = replace(interval, method="t over trials shared in slices, on logarithms")
+    made = replace(made, ratio=interval)
+    if len(a_values) < TRIALS_MIN:
+        further = TRIALS_MIN - len(a_values)
+        why = f"{counted(len(a_values), 'trial')}, and a verdict needs {TRIALS_MIN}"
+        # Without a spread and a p, so that no family counts it.
+        return replace(made.undecided(why), p_value=None, spread=None, repeats_for_interval=further)
+    known = levels(a_values, b_values, slices, trial_s) if slices else None
+    return replace(made, levels=known)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -59,7 +59,10 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
         "workload": cell.workload(planned.seed),
         "load": cell.load.plan(planned.seed),
         "window": experiment.window_of(cell.message, cell.load),
-        "warmup": {"min_s": warmup.min, "max_s": warmup.max},
+        "warmup": {
+            "min_s": warmup.least_s,
+            "max_s": warmup.max,
+        },
         "first_calls": FIRST_CALLS if is_cold else 0,
     }
     # The probe decides when the window opens and closes.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wirelab.checks.load import marked
+from wirelab.checks.marks import marks_of, marks_text
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.options.compare import PAIRS_MAX, PAIRS_PRECISE
 from wirelab.cli.output.diff import figure_named
@@ -23,11 +21,12 @@ from wirelab.format.sanitize import sanitize
 from wirelab.report.page import write_page
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
+from wirelab.statistics.cell import cells
+from wirelab.trial.labels import Names
 
 if TYPE_CHECKING:
     from wirelab.cli.options.common import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
     from wirelab.cli.options.compare import OutputOptions, QuestionOptions
-    from wirelab.records.trial import Trial
 
 EXIT_BY_OUTCOME = {
     "better": EXIT_OK,
@@ -107,7 +106,25 @@ def guards(text: str) -> tuple[str, ...]:
 
 def document(answer: Answer, folder: Path) -> dict[str, object]:
     """What ``--json`` prints."""
-    return {"directory": str(folder), "names": answer.names, **answer.gate.to_json()}
+    marks = dict(zip("ab", find_marks(answer), strict=True))
+    return {
+        "directory": str(folder),
+        "names": answer.names,
+        **answer.gate.to_json(),
+        "marks": marks,
+    }
+
+
+def find_marks(answer: Answer) -> tuple[str, str]:
+    """What marked the compared figure of each service; empty if nothing did."""
+    every, made = cells(answer.run.trials), answer.gate
+    named = Names.of(cell.point for cell in every)
+
+    def of(name: str) -> str:
+        own = (cell for cell in every if named.stacks[cell.point.stack] == name)
+        return "; ".join(marks_text(marks_of(cell, made.figure, made.threshold)) for cell in own)
+
+    return of(answer.names[0]), of(answer.names[1])
 
 
 def show(answer: Answer, page: Path) -> None:
@@ -115,38 +132,25 @@ def show(answer: Answer, page: Path) -> None:
     made = answer.gate
     first, *others = outputs.sentences(made, answer.names)
     out.print(folded(first, out.width), STYLES[made.outcome])
-    for name, values in zip(answer.names, (made.pairs.a, made.pairs.b), strict=True):
+    marks = find_marks(answer)
+    values_of = made.pairs.a, made.pairs.b
+    for name, values, mark in zip(answer.names, values_of, marks, strict=True):
         if values:
             out.print(f"{name:<28} {outputs.mean(values, made):>12}  {outputs.MEAN}")
+        if values and mark:
+            text = f"{name}: {made.figure.title} is marked: {mark}; the report has the reasons."
+            out.print(folded(text, out.width), "yellow")
     for sentence in others:
         out.print(folded(sentence, out.width))
     for which, calls in zip(answer.names, made.pairs.calls, strict=True):
         if calls.failed:
             text = f"{of_all(calls.failed, calls.made, 'call')} of {which} failed."
             out.print(folded(text, out.width), "yellow")
-    if marks := _marks(answer.run.trials):
-        out.print(folded(marks, out.width), "yellow")
     for reason in answer.run.unavailable if not made.pairs.a else ():
         out.print(folded(sanitize(reason), out.width), "red")
     for reason in dict.fromkeys(made.pairs.failed):
         out.print(folded(f"A pair could not be measured: {reason}", out.width), "red")
     out.print(f"report: {page}")
-
-
-def _marks(trials: Sequence[Trial]) -> str:
-    """``1 of 10 trials is marked: engine backlog; the report has the reasons``; empty if none
-    is."""
-    found = [names for trial in trials if (names := [check.name for check in marked(trial)])]
-    if not found:
-        return ""
-    counts = Counter(name for names in found for name in names)
-    measured = sum(trial.status == "measured" for trial in trials)
-    verb = "is" if len(found) == 1 else "are"
-    listed = ", ".join(name for name, _ in counts.most_common())
-    return (
-        f"{of_all(len(found), measured, 'trial')} {verb} marked: {listed}; the report has the "
-        "reasons."
-    )
 
 
 def _checked(output: OutputOptions) -> None:
@@ -165,7 +169,11 @@ def _checked(output: OutputOptions) -> None:
 
 def _write(answer: Answer, output: OutputOptions) -> None:
     for option, file, text in (
-        ("--markdown", output.markdown, outputs.markdown(answer.gate, answer.names)),
+        (
+            "--markdown",
+            output.markdown,
+            outputs.markdown(answer.gate, answer.names, find_marks(answer)),
+        ),
         ("--junit", output.junit, outputs.junit(answer.gate, answer.names)),
         ("--bmf", output.bmf, outputs.bencher(answer.gate, answer.names)),
     ):

@@ -177,7 +177,7 @@ def _print(run: Run, page: Path, manifest: Manifest, failed: Sequence[Trial]) ->
     first, *others = sentences(run.trials, manifest.threshold_in_use, manifest.comparison)
     out.print(folded(sanitize(first), out.width), "bold")
     out.print()
-    for text, style in terminal_table(run.trials):
+    for text, style in terminal_table(run.trials, manifest.threshold_in_use):
         out.print(text, style)
     for sentence in others:
         point(sentence)

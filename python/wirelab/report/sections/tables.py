@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from wirelab.checks.load import client_bound, marked
+from wirelab.checks.load import client_bound
+from wirelab.checks.marks import Mark, figure_marks
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, over_limits
 from wirelab.records.trial import Check, Point, Trial
@@ -34,6 +36,8 @@ _HEADS = {
     SERVICE_CPU: "service CPU",
 }
 """Short heads of the figures of every cell."""
+Marks = Mapping[str, tuple[Mark, ...]]
+"""By the name of a figure."""
 _GOOD = {RESPONSE_P50: GOOD_P50, RESPONSE_P99: GOOD_P99}
 """The figures of good calls that are shown below those of all calls where some failed."""
 MARKS = {
@@ -74,8 +78,7 @@ def cell_tables(source: Source) -> list[Table]:
     groups: dict[str, list[list[str]]] = {}
     for cell in source.cells:
         groups.setdefault(label.message(cell.point), []).append(_cell(source, cell))
-    heads = _heads(source).values()
-    columns = ["stack", "load", *heads, "failed calls", "trials", "warnings"]
+    columns = ["stack", "load", *_heads(source).values(), "failed calls", "trials"]
     return Table.of_groups(columns, groups, range(2, 9))
 
 
@@ -89,28 +92,36 @@ def _heads(source: Source) -> dict[Figure, str]:
 
 
 def _cell(source: Source, cell: Cell) -> list[str]:
+    marks = figure_marks(cell, source.threshold)
     return [
         source.names.stacks[cell.point.stack],
         source.names.load(cell.point),
-        *(_shown(cell, figure) for figure in _heads(source)),
+        *(_shown(cell, figure, marks) for figure in _heads(source)),
         _errors(cell),
         _trials(cell),
-        _marks(cell),
     ]
 
 
-def _shown(cell: Cell, figure: Figure) -> str:
+def _shown(cell: Cell, figure: Figure, marks: Marks) -> str:
     """The figure; of response times where calls failed that of all calls, then of good ones."""
     if figure not in _GOOD or not cell.errors:
-        return _figure(cell, figure)
-    return f"all {_figure(cell, figure)}\ngood {_figure(cell, _GOOD[figure])}"
+        return _figure(cell, figure, marks)
+    good = _figure(cell, _GOOD[figure], marks)
+    return f"all {_figure(cell, figure, marks)}\ngood {good}"
 
 
-def _figure(cell: Cell, figure: Figure) -> str:
+def _figure(cell: Cell, figure: Figure, marks: Marks) -> str:
+    """With its limits, what it lacks, and what marked it."""
     bound = "≥ " if figure is RATE and any(map(client_bound, cell.measured)) else ""
     lacks = doubt(cell, figure)
     shown = f"{bound}{over_limits(cell.interval(figure), figure.unit)}"
-    return f"{shown}\n{lacks.words}" if lacks else shown
+    found = [mark_text(mark) for mark in marks.get(figure.name, ())]
+    return "\n".join([shown, *([lacks.words] if lacks else []), *found])
+
+
+def mark_text(mark: Mark) -> str:
+    """``client read replies late, up to 12 %``."""
+    return replace(mark, check=MARKS.get(mark.check, mark.check)).text
 
 
 def _errors(cell: Cell) -> str:
@@ -123,16 +134,8 @@ def _errors(cell: Cell) -> str:
 
 def _trials(cell: Cell) -> str:
     failed = f"\n{len(cell.failed)} failed" if cell.failed else ""
-    return f"{len(cell.measured)}{failed}"
-
-
-def _marks(cell: Cell) -> str:
-    """``client read replies late 4, still warming up 1``: trials by what a check found."""
-    counted = Counter(mark.name for trial in cell.measured for mark in marked(trial))
-    shown = [f"{MARKS.get(name, name)} {count}" for name, count in counted.most_common()]
-    if cell.is_often_repeated:
-        shown.insert(0, f"machine too busy: {len(cell.repeated)} repeated")
-    return ", ".join(shown) or NONE
+    busy = f"\nmachine too busy: {len(cell.repeated)} repeated" if cell.is_often_repeated else ""
+    return f"{len(cell.measured)}{failed}{busy}"
 
 
 def check_summary(source: Source) -> Table:
@@ -141,13 +144,13 @@ def check_summary(source: Source) -> Table:
     for trial in source.trials:
         for check in trial.checks:
             counts.setdefault(check.name, Counter())[check.outcome] += 1
-    outcomes = ("ok", "marked", "not-measurable")
+    outcomes = ("ok", "noted", "marked", "not-measurable")
     rows = [
         [name, MARKS.get(name, NONE), *(f"{count[one]:,}" for one in outcomes)]
         for name, count in counts.items()
     ]
     columns = ["check", "what a mark means", *outcomes]
-    return Table(columns, rows, "Trials by outcome", (2, 3, 4))
+    return Table(columns, rows, "Trials by outcome", (2, 3, 4, 5))
 
 
 def check_details(source: Source) -> Table:
