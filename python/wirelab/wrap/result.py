@@ -131,7 +131,7 @@ class Result:
                     **wire,
                     "by_name": document.exchanges.by_name,
                     "endings": document.exchanges.endings,
-                    "bad_replies": judgement.bad_replies(document),
+                    "bad_replies": judgement.bad_replies(document, self.options),
                 },
                 "load": {
                     "kind": self.kind.name,
@@ -182,7 +182,9 @@ def case_of(measured: Measured) -> Case:
         options,
         report,
         arrivals.kind(measured.document.load, options),
-        comparison.pairs(report, measured.document) if report else [],
+        comparison.pairs(report, measured.document, options.users if options else None)
+        if report
+        else [],
     )
 
 

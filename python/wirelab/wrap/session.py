@@ -118,13 +118,13 @@ class Measured:
         return given.of_command(self.command)
 
     def window_ns(self) -> tuple[int, int] | None:
-        """From the first request to the start of the last, CLOCK_MONOTONIC; None without
-        requests."""
+        """From the first request to the start of the last, or to the end of the command,
+        CLOCK_MONOTONIC; None without requests."""
         load = self.document.load
         if load.first_at_ns is None:
             return None
         start = load.first_at_ns + self.wall_offset_ns
-        return start, start + round(load.seconds * 1e9)
+        return start, min(start + round(load.seconds * 1e9), self.ran.cpu[-1].at_ns)
 
 
 def wrap(
