@@ -135,6 +135,7 @@ PER_CALL = {
         ({"exchanges__latency_us__p50": 40.0}, {}, {"latency"}),
         ({"capture__damaged": "cut at 77"}, {}, {"capture"}),
         ({"exchanges__endings": {"framed": 1900, "broken": 100}}, {}, {"errors"}),
+        ({"flows__refused": 146_187}, {}, {"connects"}),
         ({}, {"cpu_s": 3.7, "threads": (1.8, 1.8)}, {"tool's CPU"}),
         ({}, {"cpu_s": 1.9, "threads": (1.9,)}, {"tool's CPU"}),
         ({}, {"cpu_s": 2.0, "threads": (1.9, 0.1)}, {"tool's CPU"}),
@@ -188,6 +189,67 @@ def test_a_connection_per_request_that_was_asked_for_is_right() -> None:
     )
     assert marked(checks(document(**PER_CALL), requested, with_it)) == set()
     assert marked(checks(DOCUMENT, requested, REPORT)) == {"connections"}
+
+
+@pytest.mark.parametrize(
+    ("broken", "requests", "bad"), [(4, None, 0), (61, None, 57), (1, 2000, 1)]
+)
+def test_only_calls_that_may_be_in_flight_at_the_end_are_left_out(
+    broken: int, requests: int | None, bad: int
+) -> None:
+    """Calls of broken connections stay in flight in the packets: 61 of 4 users."""
+    concurrency = {**FOUR["load__concurrency"], "max": 4 + bad}
+    endings = {"framed": 2000 - broken, "broken": broken}
+    given = document(exchanges__endings=endings, load__concurrency=concurrency)
+    options = replace(OPTIONS, requests=requests)
+    found = checks(given, options)
+    assert judgement.bad_replies(given, options) == bad
+    assert (found["errors"].outcome == "marked") == (bad > 0)
+    honest = replace(REPORT, failed=bad, requests=2000 - broken)
+    assert marked(checks(given, options, honest)) == set()
+    more = {**concurrency, "max": 5 + bad}
+    given = document(exchanges__endings=endings, load__concurrency=more)
+    assert marked(checks(given, options, honest)) == {"concurrency"}
+
+
+@pytest.mark.parametrize(
+    ("figures", "expected"),
+    [
+        ({"rate_per_s": 1000.0, "seconds": 2.0}, set()),
+        ({"rate_per_s": 99_999.0, "seconds": 2.0}, {"rate"}),
+        ({"rate_per_s": 335.0, "seconds": 2.0}, {"rate"}),
+        ({"seconds": 1.0}, {"duration"}),
+        ({"requests": 1990}, {"requests"}),
+        ({"latency_s": {"max": 50e-3}}, set()),
+        ({"latency_s": {"max": 65e-3}}, set()),
+        ({"latency_s": {"max": 5e-3}}, {"latency"}),
+        ({"latency_s": {"max": 500e-3}}, {"latency"}),
+    ],
+)
+def test_figures_that_the_packets_contradict_are_named(figures: Json, expected: set[str]) -> None:
+    slowest = {**changed()["exchanges"]["latency_us"], "max": 50_000.0}
+    given = document(exchanges__latency_us=slowest)
+    assert marked(checks(given, report=replace(REPORT, **figures))) == expected
+
+
+def test_time_without_requests_at_the_end_is_named() -> None:
+    died = document(load__seconds=1.1, load__per_s=1818.0)
+    found = checks(died, report=replace(REPORT, seconds=2.0, rate_per_s=1000.0))
+    assert marked(found) == {"end of the load"}
+    assert "900 ms before the end of the 2.00 s" in found["end of the load"].reason
+
+
+def test_connections_that_the_server_ended_are_not_charged_to_the_tool() -> None:
+    used = {**FOUR["exchanges__connections"], "used": 204}
+    assert marked(checks(document(exchanges__connections=used))) == {"connections"}
+    ended = {**used, "closed_by_server": 180}
+    assert marked(checks(document(exchanges__connections=ended))) == set()
+
+
+def test_a_load_that_is_too_short_is_not_judged_by_its_cpu_time() -> None:
+    found = checks(document(load__seconds=0.15), cpu_s=3.7, threads=(1.8, 1.8))
+    assert found["tool's CPU"].outcome == "not-measurable"
+    assert "not judged" in found["tool's CPU"].reason
 
 
 RATE = ToolOptions(connections=4, users=4, reuse=True, rate=1000.0)

@@ -13,7 +13,7 @@ from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process import metrics
 from wirelab.process.children import describe_exit
 from wirelab.records.trial import Check
-from wirelab.wrap import comparison, traffic
+from wirelab.wrap import comparison, traffic, window
 from wirelab.wrap.arrivals import Kind
 from wirelab.wrap.comparison import Pair
 from wirelab.wrap.session import Measured
@@ -24,8 +24,8 @@ MACHINE_FULL = 0.95
 """Load of all CPUs from which processes wait for a core."""
 RATE_HELD = 0.97
 """Minimum share of a declared rate."""
-COUNT_OFF = 0.005
-"""Allowed relative difference between the requests in the report and in the packets."""
+JUDGED_MIN_S = 0.4
+"""Shorter loads have too few samples of CPU time."""
 DUE_MAX = 20
 """Number of calls due in one pause from which they count as omitted."""
 PAUSE_MIN_S = 0.02
@@ -48,6 +48,11 @@ class Case:
     @property
     def document(self) -> Dissection:
         return self.measured.document
+
+    @property
+    def users(self) -> int | None:
+        """The requests in flight at most, by its options."""
+        return None if self.options is None else self.options.users
 
     @property
     def exchanges(self) -> int:
@@ -160,14 +165,46 @@ def _counted(case: Case) -> Check | None:
     if case.report is None or case.report.requests is None:
         return None
     seen, said = case.exchanges, case.report.requests
-    concurrency = case.document.load.concurrency
-    allowed = max(COUNT_OFF * seen, concurrency.max if concurrency else 0)
+    answered = window.answered(case.document)
+    # The last replies may be unread when it stops.
+    unread = _users(case.document, case.users)
     reason = f"{said:,} in its report, {seen:,} in the packets"
-    return Check.judged("requests", abs(seen - said) <= allowed, reason)
+    if answered != seen:
+        reason = f"{reason}, {answered:,} with a whole reply"
+    return Check.judged("requests", answered - unread <= said <= seen + unread, reason)
+
+
+def _users(document: Dissection, users: int | None) -> int:
+    """How many requests were in flight at most. Where options do not say it, packets do; a request
+    without a reply counts to the end of the capture there."""
+    concurrency = document.load.concurrency
+    seen = concurrency.max if concurrency else 0
+    return seen if users is None else min(users, seen)
+
+
+def _refused(case: Case) -> Check | None:
+    refused, report = case.document.flows.refused, case.report
+    if not refused or report is None or report.failed is None:
+        return None
+    in_report = counted(report.failed, "failure")
+    reason = f"{refused:,} refused in the packets, {in_report} in its report"
+    return Check.judged("connects", refused <= report.failed, reason)
+
+
+def _duration(case: Case) -> Check | None:
+    return None if case.report is None else window.check_duration(case.measured, case.report)
+
+
+def _rate(case: Case) -> Check | None:
+    return None if case.report is None else window.check_rate(case.measured, case.report)
+
+
+def _load_end(case: Case) -> Check | None:
+    return None if case.report is None else window.check_end(case.measured, case.report)
 
 
 def _errors(case: Case) -> Check | None:
-    bad = bad_replies(case.document)
+    bad = bad_replies(case.document, case.options)
     if case.report is None or case.report.failed is None:
         return None
     in_report = counted(case.report.failed, "failure")
@@ -178,15 +215,26 @@ def _errors(case: Case) -> Check | None:
     return Check.judged("errors", bad <= case.report.failed, reason)
 
 
-def bad_replies(document: Dissection) -> int:
-    """Replies with an error status, and requests with an incomplete reply, except those in flight
-    when the command ended."""
+def bad_replies(document: Dissection, options: ToolOptions | None = None) -> int:
+    """Replies with an error status, and requests with an incomplete reply, except as many as may be
+    in flight when the command ends: none where its options say how many requests it makes."""
     bad = 0
     for named in document.exchanges.by_name:
         bad += sum(n for s, n in named.status.items() if _is_bad(named.protocol, s))
     broken = document.exchanges.endings.get("broken", 0)
-    concurrency = document.load.concurrency
-    return bad + max(0, broken - (concurrency.max if concurrency else 0))
+    return bad + max(0, broken - _left(document, options))
+
+
+def _left(document: Dissection, options: ToolOptions | None) -> int:
+    """Maximum number of requests in flight when the command ends."""
+    if options is not None and options.requests is not None:
+        return 0
+    return _users(document, options.users if options else None)
+
+
+def _stale(case: Case) -> int:
+    """Requests whose connection ended without a reply before the command did."""
+    return max(0, window.unanswered(case.document) - _left(case.document, case.options))
 
 
 def _is_bad(protocol: str, status: str) -> bool:
@@ -211,10 +259,15 @@ def _connections(case: Case) -> Check | None:
         return Check.judged("connections", right, f"{words}; requested: one per request ({given})")
     if options.connections is None:
         return Check.judged("connections", used.used_once < used.used, words)
-    right = used.used <= options.connections
+    # The server decided on those that it ended. Where it announces the end in its reply, the
+    # tool's FIN may come first, so as many again are allowed.
+    ended = used.closed_by_server + _stale(case)
+    if ended:
+        words = f"{words}; the server ended {ended:,}"
+    right = used.used <= options.connections + 2 * ended
     requested = f"requested: {options.connections:,}, persistent ({given})"
     if case.exchanges >= 2 * options.connections and options.rate is None:
-        right = right and used.used == options.connections
+        right = right and used.used >= options.connections
     return Check.judged("connections", right, f"{words}; {requested}")
 
 
@@ -232,10 +285,14 @@ def _concurrency(case: Case) -> Check | None:
     if case.options is None or case.options.users is None or concurrency is None:
         return None
     users, most = case.options.users, concurrency.max
+    # In the packets a call without a reply stays in flight.
+    stale = _stale(case)
     reason = f"{counted(users, 'user')} requested; {concurrency.mean:.1f} requests in flight "
     reason = f"{reason}on average, {most} at most"
     needed = 0 if case.options.rate or case.exchanges < 4 * users else users / 2
-    return Check.judged("concurrency", needed <= most <= users, reason)
+    if stale:
+        reason = f"{reason}, {stale:,} of them after their connection had ended"
+    return Check.judged("concurrency", needed <= most <= users + stale, reason)
 
 
 def _arrivals(case: Case) -> Check | None:
@@ -321,12 +378,14 @@ def _connecting(case: Case) -> Check | None:
 
 def _tool_cpu(case: Case) -> Check | None:
     measured = case.measured
-    window = measured.window_ns()
+    span = measured.window_ns()
     used = tool_cores(measured)
-    if used is None or window is None:
-        return Check.unmeasurable("tool's CPU", "the load was too short to be observed")
+    if used is None or span is None:
+        return Check.unmeasurable(
+            "tool's CPU", f"the load lasted less than {quantity(JUDGED_MIN_S, 's')}: not judged"
+        )
     usable = min(measured.cores, measured.ran.threads_max())
-    thread = measured.ran.busiest_thread(*window)
+    thread = measured.ran.busiest_thread(*span)
     busiest = "" if thread is None else f", busiest thread {percent(thread)} of one core"
     reason = f"{used:.2f} of {counted(usable, 'usable core')}{busiest}"
     free = used <= SATURATED * usable and (thread or 0.0) <= SATURATED
@@ -336,11 +395,11 @@ def _tool_cpu(case: Case) -> Check | None:
 def tool_cores(measured: Measured) -> float | None:
     """Mean number of cores that the tool used while it sent requests; None if that was too
     short."""
-    window = measured.window_ns()
-    if window is None or window[1] <= window[0]:
+    span = measured.window_ns()
+    if span is None or span[1] - span[0] < JUDGED_MIN_S * 1e9:
         return None
-    grown = metrics.growth(measured.ran.cpu, *window)
-    return None if grown is None else grown / ((window[1] - window[0]) / 1e9)
+    grown = metrics.growth(measured.ran.cpu, *span)
+    return None if grown is None else grown / ((span[1] - span[0]) / 1e9)
 
 
 def _machine(case: Case) -> Check | None:
@@ -358,7 +417,8 @@ _FIRST: tuple[Callable[[Case], Check | None], ...] = (_ended, _capture, _link, _
 _ENCRYPTED = (*_FIRST, _encrypted_connections, _tool_cpu, _machine)
 _CHECKS: tuple[Callable[[Case], Check | None], ...] = (
     *_FIRST,
-    *(_counted, _errors, _connections, _in_flight, _concurrency, _arrivals),
+    *(_counted, _errors, _refused, _duration, _rate, _load_end),
+    *(_connections, _in_flight, _concurrency, _arrivals),
     *(_latency, _connecting, _tool_cpu, _machine),
 )
 

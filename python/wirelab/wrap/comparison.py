@@ -11,9 +11,11 @@ OFF = 0.10
 """Allowed relative difference of a tool's figure from that of the packets."""
 OFF_S = 50e-6
 """Smaller differences are ignored: a tool reads its clock some system calls away."""
+DELAY_S = 0.02
+"""Allowed excess of a tool's maximum: the longest call may also have waited for a core."""
 ABOVE_MIN = 10
 """Minimum number of samples above a percentile."""
-NAMES = ("mean", "p50", "p90", "p99")
+NAMES = ("mean", "p50", "p90", "p99", "max")
 _SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01}
 
 
@@ -39,15 +41,19 @@ def wire_times(document: Dissection) -> dict[str, float]:
     known, mean_us = document.exchanges.latency_us, document.load.latency_mean_us
     if known is None or mean_us is None:
         return {}
-    return {"mean": mean_us / 1e6} | {
-        name: _us(known, name) / 1e6
-        for name, share in _SHARES.items()
-        if known.n * share >= ABOVE_MIN
-    }
+    return (
+        {"mean": mean_us / 1e6}
+        | {
+            name: _us(known, name) / 1e6
+            for name, share in _SHARES.items()
+            if known.n * share >= ABOVE_MIN
+        }
+        | {"max": known.max / 1e6}
+    )
 
 
 def _us(times: Quantiles, name: str) -> float:
-    return {"p50": times.p50, "p90": times.p90, "p99": times.p99}[name]
+    return {"p50": times.p50, "p90": times.p90, "p99": times.p99, "max": times.max}[name]
 
 
 def connect_s(document: Dissection, name: str = "p50") -> float | None:
@@ -60,12 +66,15 @@ def connect_s(document: Dissection, name: str = "p50") -> float | None:
     return _us(connect, "p50" if name == "mean" else name) / 1e6
 
 
-def pairs(report: ToolReport, document: Dissection) -> list[Pair]:
-    """Every figure that both sources have."""
+def pairs(report: ToolReport, document: Dissection, users: int | None = None) -> list[Pair]:
+    """Every figure that both sources have. The mean of the packets includes calls without a reply;
+    where there are more of them than ``users`` had in flight at the end, it is not compared."""
+    broken = document.exchanges.endings.get("broken", 0)
+    has_mean = users is None or broken <= users
     return [
         _pair(name, report, wire, connect_s(document, name) if report.has_connect else None)
         for name, wire in wire_times(document).items()
-        if name in report.latency_s
+        if name in report.latency_s and (has_mean or name != "mean")
     ]
 
 
@@ -75,4 +84,5 @@ def _pair(name: str, report: ToolReport, wire: float, connect: float | None) -> 
     tool, most = report.latency_s[name], wire + (connect or 0.0)
     least = max(wire, connect or 0.0)
     allowed = max(OFF * most, OFF_S, report.resolution_s)
-    return Pair(name, tool, most, not least - allowed <= tool <= most + allowed)
+    above = max(allowed, DELAY_S) if name == "max" else allowed
+    return Pair(name, tool, most, not least - allowed <= tool <= most + above)

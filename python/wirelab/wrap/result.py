@@ -131,7 +131,7 @@ class Result:
                     **wire,
                     "by_name": document.exchanges.by_name,
                     "endings": document.exchanges.endings,
-                    "bad_replies": judgement.bad_replies(document),
+                    "bad_replies": judgement.bad_replies(document, self.options),
                 },
                 "load": {
                     "kind": self.kind.name,
@@ -185,7 +185,11 @@ def case_of(measured: Measured) -> Case:
         reading.options,
         report,
         arrivals.kind(measured.document.load, reading.options),
-        comparison.pairs(report, measured.document) if report else [],
+        comparison.pairs(
+            report, measured.document, reading.options.users if reading.options else None
+        )
+        if report
+        else [],
         reading.reason,
     )
 

@@ -122,8 +122,9 @@ class Measured:
         return given.of_command(self.command)
 
     def window_ns(self) -> tuple[int, int] | None:
-        """From the first request to the start of the last, CLOCK_MONOTONIC; of encrypted requests
-        from the first packet to the last. None without them."""
+        """From the first request to the start of the last, or to the end of the command,
+        CLOCK_MONOTONIC; of encrypted requests from the first packet to the last. None without
+        them."""
         load, capture = self.document.load, self.document.capture
         if load.first_at_ns is None:
             if not self.document.tls.connections or capture.first_at_ns is None:
@@ -131,7 +132,7 @@ class Measured:
             start = capture.first_at_ns + self.wall_offset_ns
             return start, start + round(capture.seconds * 1e9)
         start = load.first_at_ns + self.wall_offset_ns
-        return start, start + round(load.seconds * 1e9)
+        return start, min(start + round(load.seconds * 1e9), self.ran.cpu[-1].at_ns)
 
 
 def wrap(

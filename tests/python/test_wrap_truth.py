@@ -1,0 +1,147 @@
+"""``wirelab wrap`` as a judge: real tools against servers whose behaviour is known by their own
+log. A fault must be seen, and a right tool must pass."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Json = dict[str, Any]
+SERVER = Path(__file__).with_name("truth_server.py")
+TOOLS = {
+    "wrk": ("wrk", "-t1", "-c5", "-d2", "--latency", "URL"),
+    "ab -k": ("ab", "-q", "-k", "-n", "1000", "-c", "5", "URL"),
+    "ab": ("ab", "-q", "-n", "1000", "-c", "5", "URL"),
+    "h2load": ("h2load", "--h1", "-n", "1000", "-c", "5", "URL"),
+}
+TIMED = {
+    "wrk": TOOLS["wrk"],
+    "h2load": ("h2load", "--h1", "-D", "2", "-c", "5", "URL"),
+}
+"""Tools that run for two seconds."""
+
+pytestmark = pytest.mark.usefixtures("no_orphans")
+
+
+@pytest.fixture(autouse=True)
+def privileged(real_engine: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("packets cannot be captured: not root")
+
+
+@contextmanager
+def served(folder: Path, **faults: int) -> Iterator[tuple[int, Path]]:
+    """Its port, and the log that is there at its end."""
+    log = folder / "server.json"
+    words = [sys.executable, str(SERVER), str(log), *(f"{k}={v}" for k, v in faults.items())]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield int(server.stdout.readline()), log
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(20)
+
+
+def wrapped(port: int, words: tuple[str, ...]) -> Json:
+    """The document of a tool that loads the server."""
+    if not shutil.which(words[0]):
+        pytest.skip(f"{words[0]} is not installed")
+    command = [word.replace("URL", f"http://127.0.0.1:{port}/") for word in words]
+    wirelab = str(Path(sys.executable).with_name("wirelab"))
+    call = [wirelab, "wrap", "--json", "--port", str(port), "--", *command]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False)
+    document: Json = json.loads(done.stdout)
+    assert done.returncode == (0 if document["verdict"]["trusted"] else 1), done.stderr
+    return document
+
+
+def marked(document: Json) -> set[str]:
+    return {c["name"] for c in document["checks"] if c["outcome"] == "marked"}
+
+
+def reasons(document: Json) -> str:
+    return "\n".join(f"{c['outcome']} {c['name']}: {c['reason']}" for c in document["checks"])
+
+
+def blamed(document: Json) -> set[str]:
+    """What is marked, except the machine. Where all cores are busy, a tool waits for one, and its
+    times are longer than those of the packets."""
+    found = marked(document)
+    return found - ({"machine", "latency"} if "machine" in found else set())
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize(
+    "faults",
+    [{}, {"close_every": 10}, {"error_every": 10}],
+    ids=["even", "close", "error"],
+)
+def test_a_right_tool_is_trusted(tmp_path: Path, tool: str, faults: dict[str, int]) -> None:
+    with served(tmp_path, **faults) as (port, log):
+        document = wrapped(port, TOOLS[tool])
+    truth = json.loads(log.read_text(encoding="utf-8"))
+    assert document["wire"]["exchanges"] == truth["requests"]
+    assert blamed(document) == set(), reasons(document)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_calls_that_the_server_dropped_are_failures(tmp_path: Path, tool: str) -> None:
+    with served(tmp_path, drop_every=100) as (port, log):
+        document = wrapped(port, TOOLS[tool])
+    truth = json.loads(log.read_text(encoding="utf-8"))
+    # Of a run that ends by its duration, as many calls as users are left out: they may have been in
+    # flight at its end.
+    left = 5 if tool == "wrk" else 0
+    bad = document["wire"]["bad_replies"]
+    assert 0 < truth["dropped"] - left <= bad <= truth["dropped"]
+    outcomes = {check["name"]: check["outcome"] for check in document["checks"]}
+    assert outcomes.get("concurrency") != "marked", reasons(document)
+    if document["tool_report"] is not None:
+        is_honest = document["tool_report"]["failed"] >= bad
+        assert outcomes["errors"] == ("ok" if is_honest else "marked"), reasons(document)
+
+
+@pytest.mark.parametrize("tool", TIMED)
+@pytest.mark.parametrize(
+    "faults",
+    [{"die_at_ms": 1100}, {"freeze_at_ms": 1000, "freeze_ms": 2500}],
+    ids=["died", "frozen"],
+)
+def test_an_end_without_replies_is_seen(tmp_path: Path, tool: str, faults: dict[str, int]) -> None:
+    with served(tmp_path, **faults) as (port, _):
+        document = wrapped(port, TIMED[tool])
+    assert "end of the load" in marked(document), reasons(document)
+
+
+def test_a_freeze_in_the_middle_is_no_fault_of_the_tool(tmp_path: Path) -> None:
+    with served(tmp_path, freeze_at_ms=300, freeze_ms=1000) as (port, _):
+        document = wrapped(port, TIMED["h2load"])
+    assert blamed(document) == set(), reasons(document)
+
+
+def test_a_forged_rate_is_named(tmp_path: Path) -> None:
+    script = "wrk -t1 -c5 -d2 --latency URL | sed 's/^Requests.sec:.*/Requests\\/sec:  99999.00/'"
+    if not shutil.which("wrk"):
+        pytest.skip("wrk is not installed")
+    with served(tmp_path) as (port, _):
+        document = wrapped(port, ("sh", "-c", script))
+    assert blamed(document) == {"rate"}, reasons(document)
+
+
+def test_a_short_run_is_not_judged_by_its_cpu_time(tmp_path: Path) -> None:
+    with served(tmp_path) as (port, _):
+        document = wrapped(port, ("ab", "-q", "-k", "-n", "60", "-c", "5", "URL"))
+    (cpu,) = [c for c in document["checks"] if c["name"] == "tool's CPU"]
+    assert cpu["outcome"] == "not-measurable", cpu
+    assert "not judged" in cpu["reason"]

@@ -1,0 +1,113 @@
+"""An HTTP/1.1 server of known behaviour, which writes down what it did.
+
+``python truth_server.py LOG [NAME=NUMBER ...]`` prints its port, and writes counts as JSON to
+LOG when it ends. Each reply takes 5 ms.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+THINK_S = 0.005
+FAULTS = {
+    "slow_every": 0,  # every n-th reply takes 200 ms more
+    "close_every": 0,  # every n-th reply has `Connection: close`
+    "drop_every": 0,  # every n-th request gets FIN instead of a reply
+    "error_every": 0,  # every n-th reply is 503
+    "freeze_at_ms": 0,  # after the first request nothing moves
+    "freeze_ms": 0,
+    "die_at_ms": 0,  # after the first request it ends
+}
+
+
+class Server:
+    def __init__(self, log: Path, faults: dict[str, int]) -> None:
+        self.log, self.faults = log, FAULTS | faults
+        self.counts = dict.fromkeys(("requests", "replies", "dropped", "errors", "closes"), 0)
+
+    def due(self, name: str) -> bool:
+        every = self.faults[name]
+        return bool(every) and self.counts["requests"] % every == 0
+
+    def begin(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self.faults["freeze_ms"]:
+            loop.call_later(
+                self.faults["freeze_at_ms"] / 1e3, time.sleep, self.faults["freeze_ms"] / 1e3
+            )
+        if self.faults["die_at_ms"]:
+            loop.call_later(self.faults["die_at_ms"] / 1e3, self.end)
+
+    def end(self) -> None:
+        self.log.write_text(json.dumps(self.counts), encoding="utf-8")
+        os._exit(0)
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self, server: Server) -> None:
+        self.server, self.received = server, b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        while b"\r\n\r\n" in self.received:
+            head, _, self.received = self.received.partition(b"\r\n\r\n")
+            self.request(head.lower())
+
+    def request(self, head: bytes) -> None:
+        server = self.server
+        server.counts["requests"] += 1
+        if server.counts["requests"] == 1:
+            server.begin()
+        think_s = THINK_S + 0.2 * server.due("slow_every")
+        status = b"503 Unavailable" if server.due("error_every") else b"200 OK"
+        kept = b"keep-alive" in head or b"http/1.1" in head
+        closes = server.due("close_every") or not kept
+        server.counts["closes"] += closes
+        if server.due("drop_every"):
+            asyncio.get_running_loop().call_later(think_s, self.drop)
+            return
+        asyncio.get_running_loop().call_later(think_s, self.reply, status, closes)
+
+    def drop(self) -> None:
+        self.server.counts["dropped"] += 1
+        self.transport.close()
+
+    def reply(self, status: bytes, closes: bool) -> None:
+        if self.transport.is_closing():
+            return
+        counts = self.server.counts
+        counts["replies"] += 1
+        counts["errors"] += status.startswith(b"503")
+        connection = b"close" if closes else b"keep-alive"
+        self.transport.write(
+            b"HTTP/1.1 "
+            + status
+            + b"\r\nContent-Length: 2\r\nConnection: "
+            + connection
+            + b"\r\n\r\nok"
+        )
+        if closes:
+            self.transport.close()
+
+
+async def serve(server: Server) -> None:
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, server.end)
+    listener = await loop.create_server(lambda: Connection(server), "127.0.0.1", 0)
+    print(listener.sockets[0].getsockname()[1], flush=True)
+    await listener.serve_forever()
+
+
+if __name__ == "__main__":
+    pairs = (word.split("=") for word in sys.argv[2:])
+    asyncio.run(serve(Server(Path(sys.argv[1]), {name: int(value) for name, value in pairs})))
