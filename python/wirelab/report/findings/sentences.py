@@ -57,7 +57,8 @@ def sentences(
         return ["No trial measured anything, so nothing is compared.", *_failures(trials)]
     made = None if asked is None else kept(trials, asked)
     if asked is not None and made is not None:
-        return [*outputs.sentences(made, asked.names), *_failures(trials)]
+        found = outputs.sentences(made, asked.names)
+        return [*found, *_failures(trials), *_failed_calls(trials)]
     names = Names.of(trial.point for trial in trials)
     closed = [trial for trial in trials if trial.point.load.is_closed]
     opened = [trial for trial in trials if not trial.point.load.is_closed]
