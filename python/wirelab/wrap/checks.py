@@ -18,6 +18,8 @@ from wirelab.wrap.arrivals import Kind
 from wirelab.wrap.comparison import Pair
 from wirelab.wrap.session import Measured
 
+COUNT_OFF = 0.005
+"""Share of the requests by which the number of connections may differ, where each has its own."""
 SATURATED = 0.90
 """Load of the tool's cores, or of one core by one thread, from which the tool is the limit."""
 MACHINE_FULL = 0.95

@@ -179,12 +179,13 @@ def case_of(measured: Measured) -> Case:
     """Input of the checks: options and report of a known tool, and the packets."""
     ran = measured.ran
     reading = adapters.read(measured.command, "" if ran.cut else ran.output)
-    report = reading.report
+    report, options = reading.report, reading.options
+    users = options.users if options else None
     return Case(
         measured,
-        reading.options,
+        options,
         report,
-        arrivals.kind(measured.document.load, reading.options),
+        arrivals.kind(measured.document.load, options),
         comparison.pairs(
             report, measured.document, reading.options.users if reading.options else None
         )
