@@ -186,11 +186,7 @@ def case_of(measured: Measured) -> Case:
         options,
         report,
         arrivals.kind(measured.document.load, options),
-        comparison.pairs(
-            report, measured.document, reading.options.users if reading.options else None
-        )
-        if report
-        else [],
+        comparison.pairs(report, measured.document, users) if report else [],
         reading.reason,
     )
 
