@@ -129,7 +129,7 @@ def main(folder: Path, runs: int = RUNS) -> int:
     for number, kind in enumerate(order, 1):
         one = make_comparison(kind, folder / f"run-{number:03}", number)
         made.append(one)
-        print(f"{number} of {len(order)}: {_named(kind)}: {one.outcome}", flush=True)
+        print(f"{number} of {len(order)}: {_describe(kind)}: {one.outcome}", flush=True)
     replace_part(PAGE, "real runs", _table(made))
     equal = [one for one in made if not one.kind.changed]
     alarms = sum(one.outcome in ("worse", "better") for one in equal)
@@ -142,7 +142,7 @@ def main(folder: Path, runs: int = RUNS) -> int:
     return 0 if right else 1
 
 
-def _named(kind: Kind) -> str:
+def _describe(kind: Kind) -> str:
     b = f"{MORE:.0%} more work" if kind.changed else "the same"
     other = f"{BUSY} busy processes" if kind.busy else "none"
     return f"{other} | {kind.design} | {kind.figure.title} | {b}"
@@ -168,7 +168,7 @@ def _table(made: Sequence[Made]) -> list[str]:
         counts = [str(sum(one.outcome == name for one in part)) for name in outcomes]
         pairs = sorted(one.pairs for one in part)[len(part) // 2]
         seconds = sorted(one.seconds for one in part)[len(part) // 2]
-        lines.append(f"| {_named(kind)} | {' | '.join(counts)} | {pairs} | {seconds:.0f} |")
+        lines.append(f"| {_describe(kind)} | {' | '.join(counts)} | {pairs} | {seconds:.0f} |")
     return lines
 
 

@@ -73,10 +73,10 @@ def test_a_process_that_is_left_is_found() -> None:
     environment = {**os.environ, truth.MARK: "test-chaos"}
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1, env=environment) as child:
         deadline = time.monotonic() + 20.0
-        while not (found := truth.left_behind("test-chaos")) and time.monotonic() < deadline:
+        while not (found := truth.find_left_behind("test-chaos")) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert [one.split()[0] for one in found] == [str(child.pid)]
-        assert not truth.left_behind("another")
+        assert not truth.find_left_behind("another")
         child.kill()
 
 

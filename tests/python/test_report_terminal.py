@@ -135,7 +135,7 @@ def test_at_a_fixed_rate_the_columns_are_latency_cpu_and_bytes() -> None:
     every = [with_result(one, bytes_sent=90_000, bytes_received=261_000) for one in trials(world)]
     lines = printed(every).splitlines()
     assert lines[0].split() == [
-        *("stack", "p50", "95", "%", "p99", "client", "service", "B/call", "err", "marks"),
+        *("stack", "p50", "95", "%", "p99", "client", "service", "B/call", "err", "trials"),
     ]
     calls = every[0].result.calls
     per_call = 351_000 / calls

@@ -59,7 +59,7 @@ def play(scenario: Scenario, mark: str) -> list[str]:
     else:
         wrong.append("there is no run")
     deadline = time.monotonic() + SETTLE_S
-    while (left := truth.left_behind(mark)) and time.monotonic() < deadline:
+    while (left := truth.find_left_behind(mark)) and time.monotonic() < deadline:
         time.sleep(0.1)
     wrong += [f"still running: {one}" for one in left]
     wrong += [f"network namespace left: {one}" for one in sorted(truth.namespaces() - before)]

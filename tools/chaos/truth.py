@@ -60,7 +60,7 @@ def _trial(trial: Trial, notes: Path) -> list[str]:
     return list(wrong_figures(trial, note.stat().st_size if note.exists() else None))
 
 
-def left_behind(mark: str) -> list[str]:
+def find_left_behind(mark: str) -> list[str]:
     """Processes of a round that are still running."""
     found = []
     for process in psutil.process_iter():
