@@ -26,7 +26,7 @@ def _trial(**values: float) -> Trial:
     response = replace(
         measured.result.times["response"],
         mean_ns=values.get("mean_ns", 5.5e6),
-        percentiles_ns={"p50": values.get("p50_ns", 5_400_000)},
+        percentiles_ns={"p50": round(values.get("p50_ns", 5_400_000))},
     )
     rate = values.get("rate_per_s", USERS / 5.5e-3)
     times = {**measured.result.times, "response": response}

@@ -60,7 +60,8 @@ def tell_left_out(count: int) -> str:
 def distributions(source: Source) -> tuple[list[Picture], list[str]]:
     """One panel per setting, at most :data:`PANELS_MAX`, and what of the histograms is not there
     or cannot be read."""
-    pictures, lost = [], []
+    pictures: list[Picture] = []
+    lost: list[str] = []
     for setting, group in settings(source).items():
         curves = []
         for cell in group:
