@@ -303,6 +303,34 @@ def test_experiments_to_copy_are_legal_by_model_and_by_schema(path: Path) -> Non
     jsonschema.validate(document, json.loads(experiment_file.schema_text()))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("grpc@rust", "rest@cobol", "'rest@cobol' does not match"),
+        ("grpc@rust", "rpc@rust", "'rpc@rust' does not match"),
+        ("operation: Hello", "operation: Helo", "'Helo' is not one of ['"),
+        ("operation: Hello", "operation: Hello, pathh: /a", "'pathh' was unexpected"),
+    ],
+)
+def test_the_schema_names_what_is_misspelt(old: str, new: str, problem: str) -> None:
+    document = yaml.safe_load(PLAIN)
+    schema = json.loads(experiment_file.schema_text())
+    jsonschema.validate(document, schema)
+    wrong = yaml.safe_load(_changed(old, new))
+    (error,) = jsonschema.Draft202012Validator(schema).iter_errors(wrong)
+    assert problem in error.message
+    assert "any of the given schemas" not in error.message
+
+
+def test_the_schema_knows_messages_of_own_services_by_their_keys() -> None:
+    own = "{name: a, path: /a, method: 7}"
+    document = yaml.safe_load(_changed("{operation: Hello", f"{own}\n  - {{operation: Hello"))
+    schema = json.loads(experiment_file.schema_text())
+    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(document))
+    assert errors
+    assert {tuple(error.absolute_path)[:3] for error in errors} == {("messages", 0, "method")}
+
+
 def test_a_language_without_services_is_told_with_its_line(tmp_path: Path) -> None:
     """Unless illegal combinations are to be left out: then it is one of them."""
     file = tmp_path / "x.yaml"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import yaml_model as typed_documents
+from wirelab.experiment.json_schema import experiment_schema
 from wirelab.experiment.model import Experiment
 from wirelab.experiment.yaml_source import Document, dotted
 from wirelab.experiment.yaml_source import Path as KeyPath
@@ -110,7 +111,4 @@ def _duplicate_message(document: Document, first: KeyPath, second: KeyPath) -> s
 
 def schema_text() -> str:
     """The JSON Schema of experiment files, as it is committed."""
-    content = Experiment.model_json_schema()
-    content["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    content["title"] = "wirelab experiment"
-    return json.dumps(content, indent=2, sort_keys=True) + "\n"
+    return json.dumps(experiment_schema(), indent=2, sort_keys=True) + "\n"

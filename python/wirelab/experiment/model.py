@@ -93,13 +93,16 @@ def named(service: str | ExternalService) -> str:
     return service if isinstance(service, str) else service.name
 
 
+OWN_KEYS = frozenset(("body", "body_file", "json", *REQUEST_KEYS))
+"""Keys that only messages for user-defined services have."""
+
+
 def _kind_of_message(given: object) -> str:
     if isinstance(given, dict):
         parts = given.get("mix") or given.get("steps")
         if isinstance(parts, (list, tuple)) and parts:
             return _kind_of_message(parts[0])
-        keys = {"body", "body_file", "json", *REQUEST_KEYS}
-        is_own = keys & set(given) or ("data" in given and "name" in given)
+        is_own = OWN_KEYS & set(given) or ("data" in given and "name" in given)
         return "own" if is_own and not {"operation", "sequence"} & set(given) else "of the lab"
     return "own" if isinstance(given, ExternalMessage) else "of the lab"
 
