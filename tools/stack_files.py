@@ -107,7 +107,7 @@ def find(name: str, files: Iterable[tuple[str, bytes]]) -> Iterator[Found]:
             yield Found(path, area, count_lists(name, code, names))
 
 
-def tracked() -> Iterator[tuple[str, bytes]]:
+def list_tracked() -> Iterator[tuple[str, bytes]]:
     """The files of the checkout."""
     done = subprocess.run(("git", "ls-files"), cwd=ROOT, capture_output=True, text=True, check=True)
     for path in done.stdout.splitlines():
@@ -117,7 +117,7 @@ def tracked() -> Iterator[tuple[str, bytes]]:
 
 def table() -> Iterator[str]:
     """The counts of the page, as Markdown."""
-    files = list(tracked())
+    files = list(list_tracked())
     found = {name: list(find(name, files)) for name in SHOWN}
     yield from ("", f"| part | {' | '.join(SHOWN.values())} |", "|---|---|---|")
     counts = {name: Counter(one.area for one in found[name]) for name in SHOWN}
@@ -135,7 +135,7 @@ def main(words: Sequence[str]) -> None:
         marked_part.replace_part(ROOT / PAGE, PART, table())
         return
     for name in words:
-        found = list(find(name, tracked()))
+        found = list(find(name, list_tracked()))
         for one in found:
             print(f"{one.area:<26} {one.path}{f'  {one.lists} lists' if one.lists else ''}")
         print(f"{name}: {len(found)} files, {sum(one.lists for one in found)} lists")
