@@ -1,35 +1,74 @@
 //! The engine against the services in Rust, over every stack.
 
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
 use serde_json::{Value, json};
+use wirelab_stack::Binding;
 
 use crate::support::certificates::Certificates;
 use crate::support::service::Service;
 use crate::support::{group, plan};
 
-/// Binding, codec and transport of every form that contracts have.
-const STACKS: [(&str, &str, &str); 19] = [
-    ("rest", "json", "http/1.1"),
-    ("rest", "json", "http/2"),
-    ("rest", "xml", "http/1.1"),
-    ("rest", "cbor", "http/1.1"),
-    ("rest", "msgpack", "http/2"),
-    ("rest", "xml", "http/1.0"),
-    ("rest", "protobuf", "http/1.1"),
-    ("rest", "protobuf", "http/2"),
-    ("soap", "soap-literal", "http/1.1"),
-    ("soap", "soap-rpc", "http/1.1"),
-    ("soap", "soap-encoded", "http/1.0"),
-    ("soap", "soap-literal", "http/2"),
-    ("grpc", "protobuf", "http/2"),
-    ("iiop", "cdr", "tcp"),
-    ("raw", "soap-literal", "tcp"),
-    ("raw", "token-xml", "tcp"),
-    ("soap", "soap-encoded", "http/1.1"),
-    ("soap", "soap-rpc", "http/1.0"),
-    ("rest", "json", "http/1.0"),
-];
+/// What services/rust/service.json offers, as far as it matters here.
+#[derive(Deserialize)]
+struct Manifest<'a> {
+    #[serde(borrow)]
+    defaults: Defaults<'a>,
+    serves: Vec<Offer<'a>>,
+}
 
-fn stack((binding, codec, transport): (&str, &str, &str)) -> Value {
+#[derive(Deserialize)]
+struct Defaults<'a> {
+    #[serde(borrow)]
+    transports: Vec<&'a str>,
+}
+
+#[derive(Deserialize)]
+struct Offer<'a> {
+    binding: &'a str,
+    #[serde(borrow)]
+    codecs: Vec<&'a str>,
+    transports: Option<Vec<&'a str>>,
+    contracts: Option<Vec<&'a str>>,
+}
+
+/// Binding, codec and transport.
+type Point = (&'static str, &'static str, &'static str);
+
+/// Every form that contracts have, as offered. Text has a single operation, and petclinic has
+/// tests of its own.
+fn stacks() -> Vec<Point> {
+    let text = include_str!("../../../services/rust/service.json");
+    let manifest: Manifest<'static> = serde_json::from_str(text).expect("the manifest");
+    let mut found = Vec::new();
+    for offer in manifest.serves {
+        if offer.contracts.is_some_and(|names| names == ["petclinic"]) {
+            continue;
+        }
+        let transports = offer
+            .transports
+            .unwrap_or(manifest.defaults.transports.clone());
+        for codec in offer.codecs.into_iter().filter(|codec| *codec != "text") {
+            found.extend(
+                transports
+                    .iter()
+                    .map(|transport| (offer.binding, codec, *transport)),
+            );
+        }
+    }
+    found
+}
+
+#[test]
+fn stacks_of_every_binding_are_driven() {
+    let driven: BTreeSet<&str> = stacks().into_iter().map(|(binding, ..)| binding).collect();
+    let every: BTreeSet<&str> = Binding::ALL.iter().map(|binding| binding.name()).collect();
+    assert_eq!(driven, every);
+    assert!(stacks().len() > 20, "{:?}", stacks());
+}
+
+fn stack((binding, codec, transport): Point) -> Value {
     json!({"binding": binding, "codec": codec, "transport": transport})
 }
 
@@ -75,7 +114,7 @@ fn contract(contract: &str, operation: &str, bytes: u64) -> Value {
 
 #[test]
 fn transfer_over_every_stack() {
-    for of in STACKS {
+    for of in stacks() {
         let service = Service::start(
             "transfer",
             &stack(of),
@@ -95,7 +134,7 @@ fn transfer_over_every_stack() {
 
 #[test]
 fn charging_s_sequences_over_every_stack() {
-    for of in STACKS {
+    for of in stacks() {
         let service = Service::start("charging", &stack(of), &json!({"store": {"accounts": 5}}));
         for (function, calls) in [
             ("ReservationDebit", 120),
@@ -113,7 +152,7 @@ fn charging_s_sequences_over_every_stack() {
 
 #[test]
 fn calendar_over_every_stack() {
-    for of in STACKS {
+    for of in stacks() {
         let service = Service::start("calendar", &stack(of), &json!({}));
         for operation in ["Deploy", "Book", "Entries"] {
             let group = run(
@@ -129,7 +168,7 @@ fn calendar_over_every_stack() {
 
 #[test]
 fn frame_work_over_every_stack() {
-    for of in STACKS {
+    for of in stacks() {
         let service = Service::start("calendar", &stack(of), &json!({}));
         let framed = with(stack(of), &json!({"work": "frame"}));
         let group = run(
@@ -144,7 +183,7 @@ fn frame_work_over_every_stack() {
 
 #[test]
 fn application_errors_are_reported_with_their_text_in_every_stack() {
-    for of in STACKS {
+    for of in stacks() {
         // One account only: the second user's does not exist.
         let service = Service::start("charging", &stack(of), &json!({"store": {"accounts": 1}}));
         for work in ["decode", "frame"] {

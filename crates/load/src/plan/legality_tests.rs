@@ -35,7 +35,7 @@ fn group(stack: Value, more: Value) -> Group {
 }
 
 #[test]
-fn what_a_stack_needs_beside_itself_is_asked_for_and_nothing_else_is_taken() {
+fn options_that_a_stack_needs_are_required_and_others_are_refused() {
     let tls = || with(rest(), json!({"security": "tls"}));
     let mtls = || with(rest(), json!({"security": "mtls"}));
     let one_way = || with(raw(), json!({"reply": "one-way"}));

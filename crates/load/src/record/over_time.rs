@@ -230,7 +230,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// A call every millisecond for `calls` ms; each takes a microsecond more than the one before.
-    fn growing(calls: u64) -> OverTime {
+    fn record_growing(calls: u64) -> OverTime {
         let mut times = OverTime::default();
         (0..calls).for_each(|at| times.record(at * MS, 1_000 * (1 + at)));
         times
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_point_has_the_percentile_of_its_own_calls() {
-        let points = growing(2_000).points(0.5, 2_000 * MS);
+        let points = record_growing(2_000).points(0.5, 2_000 * MS);
         assert_eq!(points.len(), 20);
         for (at, point) in points.iter().enumerate() {
             assert!((point.start_s - at as f64 / 10.0).abs() < 1e-9);
@@ -285,19 +285,19 @@ mod tests {
     #[test]
     fn a_point_lasts_until_ten_calls_lie_above_its_percentile() {
         // 1,000 calls per second: a p99 takes a second of them, and the rest goes with the last.
-        let points = growing(2_700).points(0.99, 2_700 * MS);
+        let points = record_growing(2_700).points(0.99, 2_700 * MS);
         let shown: Vec<_> = points
             .iter()
             .map(|point| ((point.start_s * 10.0).round(), point.calls))
             .collect();
         assert_eq!(shown, [(0.0, 1_000), (10.0, 1_700)]);
         assert!(is_near(points[0].ns, 990 * 1_000));
-        assert!(growing(999).points(0.99, 999 * MS).is_empty());
+        assert!(record_growing(999).points(0.99, 999 * MS).is_empty());
     }
 
     #[test]
     fn what_ended_past_the_window_is_left_out_and_a_cut_interval_is_as_long_as_its_part() {
-        let points = growing(1_000).points(0.5, 250 * MS);
+        let points = record_growing(1_000).points(0.5, 250 * MS);
         assert_eq!(points.len(), 3);
         assert!((points[2].duration_s - 0.05).abs() < 1e-9);
     }

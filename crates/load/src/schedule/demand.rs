@@ -352,7 +352,7 @@ mod tests {
     }
 
     /// All of them have arrived.
-    fn closed(users: u32, quota: Option<Arc<Quota>>, now: u64, span: Span) -> Demand {
+    fn start_closed(users: u32, quota: Option<Arc<Quota>>, now: u64, span: Span) -> Demand {
         let mut closed = Demand::closed(users, NUMBERS, steady(0.0), quota, now);
         closed.arrive(now, span, |_, _| {});
         closed
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn a_user_calls_again_when_the_last_call_ended() {
-        let mut users = closed(2, None, 5, ALWAYS);
+        let mut users = start_closed(2, None, 5, ALWAYS);
         assert_eq!(
             users.next(ALWAYS).map(|w| (w.user, w.intended)),
             Some((0, 5))
@@ -474,7 +474,7 @@ mod tests {
 
     #[test]
     fn the_window_of_users_is_full_when_one_more_is_free() {
-        let mut users = closed(2, quota(3), 0, WARM);
+        let mut users = start_closed(2, quota(3), 0, WARM);
         let early = [users.next(WARM), users.next(WARM)];
         assert!(early.iter().all(Option::is_some));
         for done in [3100, 3200, 3300] {
@@ -499,7 +499,7 @@ mod tests {
     /// they arrived.
     #[test]
     fn those_who_wait_do_not_close_the_window_before_it_is_full() {
-        let mut users = closed(50, quota(2), 2000, WARM);
+        let mut users = start_closed(50, quota(2), 2000, WARM);
         for done in [3100, 3200] {
             assert!(users.next(WARM).is_some());
             users.call_ended(0, done, WARM);
@@ -516,8 +516,8 @@ mod tests {
     fn threads_share_a_quota_and_each_holds_what_it_admitted() {
         let shared = quota(3);
         let (mut one, mut other) = (
-            closed(1, shared.clone(), 3000, WARM),
-            closed(1, shared, 3001, WARM),
+            start_closed(1, shared.clone(), 3000, WARM),
+            start_closed(1, shared, 3001, WARM),
         );
         one.call_ended(0, 3010, WARM);
         other.call_ended(0, 3005, WARM);
@@ -527,7 +527,7 @@ mod tests {
     #[test]
     fn users_who_begin_with_the_window_end_it_with_their_last_call() {
         let cold = Some(Arc::new(Quota::new(1, false)));
-        let mut users = closed(2, cold, 3000, WARM);
+        let mut users = start_closed(2, cold, 3000, WARM);
         assert!(users.exhausted() && users.next(WARM).is_some());
         users.call_ended(0, 3100, WARM);
         assert_eq!((users.own(WARM).end, users.waiting()), (UNSET, false));
@@ -556,7 +556,7 @@ mod tests {
     }
 
     /// Intended times of all calls of users whose calls take `service` nanoseconds.
-    fn played(mut demand: Demand, service: u64, until: u64) -> Vec<(u32, u64)> {
+    fn play(mut demand: Demand, service: u64, until: u64) -> Vec<(u32, u64)> {
         let (mut calls, mut under_way, mut now) = (Vec::new(), Vec::new(), 0);
         while now <= until {
             demand.arrive(now, ALWAYS, |_, _| {});
@@ -617,7 +617,7 @@ mod tests {
             iterations: Some(3),
             ..steady(0.0)
         };
-        let calls = played(
+        let calls = play(
             Demand::closed(2, NUMBERS, behaviour, None, 0),
             1_000_000,
             50_000_000,
@@ -633,7 +633,7 @@ mod tests {
             calls_per_pause: 3,
             ..steady(0.020)
         };
-        let calls = played(
+        let calls = play(
             Demand::closed(1, NUMBERS, behaviour, None, 0),
             1_000_000,
             60_000_000,
@@ -651,7 +651,7 @@ mod tests {
             ..steady(0.0)
         };
         let demand = Demand::closed(4, NUMBERS, behaviour, None, 0);
-        let calls = played(demand, 10_000_000, 2_000_000_000);
+        let calls = play(demand, 10_000_000, 2_000_000_000);
         let users_at = |ms: u64| {
             let slot = ms * 1_000_000..(ms + 10) * 1_000_000;
             calls.iter().filter(|(_, at)| slot.contains(at)).count()

@@ -9,7 +9,7 @@ use super::*;
 use crate::call::rejection::Rejection;
 use crate::connection::tokens::Tokens;
 
-fn expected(codec: Codec, operation: Operation, bytes: u64) -> Expectation {
+fn expect_call(codec: Codec, operation: Operation, bytes: u64) -> Expectation {
     let call = workload::call(operation, bytes, 10, 0).unwrap();
     Expectation::Same(Box::new(Expected::of(codec, &call).unwrap()))
 }
@@ -17,16 +17,16 @@ fn expected(codec: Codec, operation: Operation, bytes: u64) -> Expectation {
 fn text(decode: bool) -> Validator {
     Validator::new(
         Framing::Whole,
-        expected(Codec::Text, Operation::Hello, 14),
+        expect_call(Codec::Text, Operation::Hello, 14),
         decode,
     )
 }
 
 fn reply(validator: &Validator, chunks: &[&[u8]], end: End) -> Result<(), Rejection> {
-    encoded_reply(validator, Encoding::Identity, chunks, end)
+    validate_encoded(validator, Encoding::Identity, chunks, end)
 }
 
-fn encoded_reply(
+fn validate_encoded(
     validator: &Validator,
     encoding: Encoding,
     chunks: &[&[u8]],
@@ -111,7 +111,7 @@ fn frame_learns_the_length_from_a_reply_that_was_right() {
 fn grpc_needs_status_messages_and_content() {
     let validator = Validator::new(
         Framing::Grpc,
-        expected(Codec::Protobuf, Operation::Hello, 14),
+        expect_call(Codec::Protobuf, Operation::Hello, 14),
         true,
     );
     let right = frame(b"\x0a\x0eHello, wirelab", false);
@@ -157,17 +157,22 @@ fn grpc_needs_status_messages_and_content() {
 fn compressed_messages_are_judged_by_what_is_in_them() {
     let validator = Validator::new(
         Framing::Grpc,
-        expected(Codec::Protobuf, Operation::Hello, 14),
+        expect_call(Codec::Protobuf, Operation::Hello, 14),
         true,
     );
     let right = frame(&gzip::compress(b"\x0a\x0eHello, wirelab"), true);
     assert_eq!(
-        encoded_reply(&validator, Encoding::Gzip, &[&right], fine()),
+        validate_encoded(&validator, Encoding::Gzip, &[&right], fine()),
         Ok(())
     );
     let wrong = frame(&gzip::compress(b"\x0a\x0eHello, wirelaB"), true);
     assert_eq!(
-        kind(encoded_reply(&validator, Encoding::Gzip, &[&wrong], fine())),
+        kind(validate_encoded(
+            &validator,
+            Encoding::Gzip,
+            &[&wrong],
+            fine()
+        )),
         Some(ErrorKind::Wrong)
     );
 }
@@ -176,7 +181,7 @@ fn compressed_messages_are_judged_by_what_is_in_them() {
 fn compression_is_taken_only_as_asked_for_and_as_announced() {
     let mut validator = Validator::new(
         Framing::Grpc,
-        expected(Codec::Protobuf, Operation::Hello, 14),
+        expect_call(Codec::Protobuf, Operation::Hello, 14),
         true,
     );
     let right = frame(&gzip::compress(b"\x0a\x0eHello, wirelab"), true);
@@ -185,12 +190,17 @@ fn compression_is_taken_only_as_asked_for_and_as_announced() {
         Some(ErrorKind::Protocol)
     );
     assert_eq!(
-        encoded_reply(&validator, Encoding::Gzip, &[&right], fine()),
+        validate_encoded(&validator, Encoding::Gzip, &[&right], fine()),
         Ok(())
     );
     validator.encoding = Some(Encoding::Identity);
     assert_eq!(
-        kind(encoded_reply(&validator, Encoding::Gzip, &[&right], fine())),
+        kind(validate_encoded(
+            &validator,
+            Encoding::Gzip,
+            &[&right],
+            fine()
+        )),
         Some(ErrorKind::Wrong)
     );
 }
@@ -199,7 +209,7 @@ fn compression_is_taken_only_as_asked_for_and_as_announced() {
 fn streams_are_judged_message_by_message() {
     let validator = Validator::new(
         Framing::Grpc,
-        expected(Codec::Protobuf, Operation::Download, 25),
+        expect_call(Codec::Protobuf, Operation::Download, 25),
         true,
     );
     let data = wirelab_contract::texts::pattern(25);
@@ -235,7 +245,7 @@ fn an_error_shows_what_the_service_said_escaped() {
 }
 
 #[test]
-fn where_nothing_but_the_content_tells_an_error_frame_work_reads_what_is_unlike() {
+fn frame_work_reads_unequal_content_where_only_it_shows_an_error() {
     use wirelab_contract::{Reply, ops};
     use wirelab_wire::codec::MessageFormat;
     use wirelab_wire::soap::{self, Fault};
@@ -279,7 +289,7 @@ fn tokens_that_differ_or_mean_something_else_are_read() {
     let call = workload::call(Operation::Submit, 200, 10, 0).unwrap();
     let mut validator = Validator::new(
         Framing::Whole,
-        expected(Codec::TokenXml, Operation::Submit, 200),
+        expect_call(Codec::TokenXml, Operation::Submit, 200),
         true,
     );
     validator.accepts_repeats = true;
