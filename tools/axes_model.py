@@ -198,10 +198,12 @@ class {_type_name(axis)}(msgspec.Struct, frozen=True):
 
 
 def _sockets(by_side: dict[str, dict[str, Field]]) -> str:
-    """One class for both sides; what only one side has is None at the other."""
+    """One class for both sides; what only the caller has is off or None at the service."""
     client, server = (by_side[side] for side in SIDES)
     lines = [
-        _of_both(one, server[one.name]).declare() if one.name in server else one.declare("None")
+        _of_both(one, server[one.name]).declare()
+        if one.name in server
+        else one.declare("False" if one.type == "bool" else "None")
         for one in client.values()
     ]
     return "\n".join(

@@ -17,6 +17,7 @@ mod sequences;
 mod slices;
 mod stacks;
 mod support;
+mod third_party;
 mod tls;
 
 /// The program under test.

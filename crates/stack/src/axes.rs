@@ -293,6 +293,14 @@ pub const TABLE: &[Axis] = &[
     )
     .with_number(WINDOW),
     axis(
+        // RFC 9113 section 3.4 lets a client send before the server's SETTINGS have come, and
+        // most do: waiting costs a round trip per connection.
+        "client.h2_wait_settings",
+        "open streams only after the server's SETTINGS, so that none exceeds its limit",
+        Side::Caller,
+        SWITCH,
+    ),
+    axis(
         "server.h2_window",
         "HTTP/2 window offered for requests, bytes",
         Side::Service,

@@ -232,6 +232,11 @@ fn of_sockets() -> Vec<Rule> {
             )
         })
         .into();
+    rules.push(belongs(
+        "client.h2_wait_settings",
+        &[not("transport", &["http/2"])],
+        "only HTTP/2 has SETTINGS",
+    ));
     rules.push(rule(
         [is("socket", &["unix"]), is("reply", &["one-way"])],
         // The report names connections by the port of the peer (contracts/README.md, Raw).

@@ -88,6 +88,8 @@ pub struct SocketAxes {
     pub tcp_window: Option<u32>,
     /// HTTP/2 window, bytes; None: the engine's or the library's.
     pub h2_window: Option<u32>,
+    /// No HTTP/2 stream is opened before the peer's SETTINGS have come.
+    pub h2_wait_settings: bool,
 }
 
 /// A point of the axis table that cannot exist.
@@ -143,6 +145,7 @@ impl Stack {
                 quickack: switch(axes, "client.quickack"),
                 tcp_window: number(axes, "client.tcp_window"),
                 h2_window: number(axes, "client.h2_window"),
+                h2_wait_settings: axes.value("client.h2_wait_settings") == "on",
             },
             server: SocketAxes {
                 writes: word(axes, "server.writes"),
@@ -152,6 +155,8 @@ impl Stack {
                 quickack: None,
                 tcp_window: number(axes, "server.tcp_window"),
                 h2_window: number(axes, "server.h2_window"),
+                // A service opens no streams.
+                h2_wait_settings: false,
             },
             security: word(axes, "security"),
             validation: axes.value("validation") == "on",

@@ -43,7 +43,7 @@ fn every_axis_reaches_the_resolved_stack() {
     let stack = parse(&json!({
         "binding": "grpc", "connection": "pool=4", "in_flight": "multiplex=10",
         "client.h2_window": "65536", "client.quickack": "on", "client.nagle": "on",
-        "client.writes": "split", "work": "frame",
+        "client.writes": "split", "client.h2_wait_settings": "on", "work": "frame",
     }))
     .expect("a stack");
     assert_eq!(stack.transport, Transport::Http2);
@@ -53,6 +53,7 @@ fn every_axis_reaches_the_resolved_stack() {
     assert_eq!(stack.client.h2_window, Some(65_536));
     assert_eq!(stack.client.quickack, Some(true));
     assert!(stack.client.nagle);
+    assert!(stack.client.h2_wait_settings);
     assert_eq!(stack.server.tcp_window, None);
 }
 

@@ -141,9 +141,7 @@ pub enum Failure {
     Reset(u32),
     /// The peer went away and reported that it did not process this call.
     #[error("not processed by a peer that went away")]
-    // The one failure after which a request may be repeated even if it is not
-    // idempotent: HTTP/2 GOAWAY (RFC 9113 section 8.7) and GIOP CloseConnection (CORBA
-    // 3.3-2, 9.4.7).
+    // HTTP/2 GOAWAY (RFC 9113 section 6.8) and GIOP CloseConnection (CORBA 3.3-2, 9.4.7).
     Unprocessed,
     /// The connection ended in the middle of the reply.
     #[error("connection closed in mid-reply")]
@@ -166,6 +164,18 @@ pub enum Failure {
     /// The peer broke the protocol.
     #[error("protocol error: {0}")]
     Protocol(ProtocolError),
+}
+
+/// The error code `REFUSED_STREAM` (RFC 9113 section 7).
+const REFUSED_STREAM: u32 = 0x7;
+
+impl Failure {
+    /// True when the peer has stated that it did not process the call: then any request may be
+    /// sent again (HTTP/2: RFC 9113 section 8.7; GIOP: CORBA 3.3-2, 9.4.7).
+    #[must_use]
+    pub fn is_unprocessed(&self) -> bool {
+        matches!(self, Failure::Unprocessed | Failure::Reset(REFUSED_STREAM))
+    }
 }
 
 /// The peer broke the protocol. As an error of [`Session::receive`] it means that
@@ -194,6 +204,11 @@ pub trait Replies {
     /// `head`, those of trailers before `end`. Names are in lower case.
     fn field(&mut self, call: CallId, name: &str, value: &[u8]) {
         let _ = (call, name, value);
+    }
+    /// The head of this reply gives its length twice, by transfer-encoding, which counts, and
+    /// by content-length (RFC 9112 section 6.3). Comes before `head`.
+    fn framing_conflict(&mut self, call: CallId) {
+        let _ = call;
     }
     /// Status and fields are complete (informational 1xx are passed over).
     fn head(&mut self, call: CallId, head: &Head);

@@ -34,6 +34,8 @@ TICK_S = 0.01
 """In which the kernel counts stolen time."""
 STEAL_TICKS = 3
 """From which on stolen time is a share of the window."""
+RESENT_SHARE_MAX = 0.01
+"""Of the calls: those of a longer share reach the 99th percentile."""
 SATURATED = 0.90
 """Share of its cores from which on a side is taken for the limit."""
 SLOT_S = 0.1
@@ -196,6 +198,20 @@ def _errors(trial: Trial) -> Check:
     reason = f"{of_all(errors, calls, 'call')} failed ({_percent(share.estimate)}; 95 % interval "
     reason += f"{_percent(share.low or 0.0)} to {_percent(share.high or 0.0)})"
     return Check.judged("errors", errors == 0, reason + (f": {named}" if named else ""))
+
+
+def _resent(trial: Trial) -> Check | None:
+    """Calls that went out again since the server had not processed them: their times hold all
+    attempts, and the server's limits rather than its work."""
+    calls, resent = trial.result.calls, trial.result.resent
+    if resent is None or not calls:
+        return None
+    share = resent / calls
+    reason = (
+        f"{of_all(resent, calls, 'call')} sent again after GOAWAY or REFUSED_STREAM "
+        f"({_percent(share)}, at most {_percent(RESENT_SHARE_MAX)})"
+    )
+    return Check.judged("resent calls", share <= RESENT_SHARE_MAX, reason)
 
 
 def _backlog(trial: Trial) -> Check:
@@ -523,6 +539,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _interrupted,
     _reached,
     _errors,
+    _resent,
     replies.check,
     periods.check,
     background.check,

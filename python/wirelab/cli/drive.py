@@ -53,6 +53,7 @@ OF_URLS = {
     "follow": "it never redirects",
     "cookies": "it sets no cookies",
     "http2": "write the axis, e.g. rest@rust?transport=http/2",
+    "wait-settings": "write the axis, e.g. grpc@rust?client.h2_wait_settings=on",
     "ca": "wirelab creates its certificate: write ?security=tls",
     "insecure": "wirelab creates its certificate: write ?security=tls",
     "sni": "wirelab creates its certificate: write ?security=tls",
@@ -160,14 +161,14 @@ def read_amount(options: Options) -> Amount:
     from wirelab.drive import load_values
     from wirelab.drive.amount import Amount, Spread
 
-    load, pattern = options.load, options.pattern
+    load, pattern, connection = options.load, options.pattern, options.connection
     positive = load_values.positive
     start_rate = load_values.rate("--start-rate", pattern.start_rate or 0.0, zero=True)
     stages = load_values.stages("--stage", tuple(pattern.stages), start_rate)
     users = [int(stage.to) for stage in stages if not stage.of_rate]
     return Amount(
-        connections=options.connection.connections,
-        in_flight=options.connection.in_flight,
+        connections=connection.connections,
+        in_flight=connection.in_flight,
         users=max(users) if users else load.users,
         think=load_values.spread("--think", pattern.think) if pattern.think else Spread(0.0),
         calls_per_pause=pattern.calls_per_pause or 1,
@@ -185,6 +186,9 @@ def read_amount(options: Options) -> Amount:
         max_s=positive("--max-time", load.max_time or "10min"),
         warmup_s=load_values.seconds("--warmup", load.warmup),
         timeout_s=positive("--timeout", load.timeout),
+        reconnect_delay_s=load_values.seconds("--reconnect-delay", connection.reconnect_delay),
+        head_bytes=connection.head_bytes,
+        head_fields=connection.head_fields,
     )
 
 
@@ -208,6 +212,7 @@ def read_call(options: Options, target: Stack | Server) -> Call:
         imports=tuple(message.imports),
         http2=connection.http2,
         close=connection.close,
+        wait_settings=connection.wait_settings,
         ca=_accept_file("--ca", connection.ca),
         insecure=connection.insecure,
         request=_read_request(options.contract, options.seed),
@@ -232,6 +237,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "follow": message.follow,
         "cookies": message.cookies,
         "http2": connection.http2,
+        "wait-settings": connection.wait_settings,
         "ca": connection.ca,
         "insecure": connection.insecure,
         "sni": connection.sni,

@@ -67,6 +67,7 @@ AxisName = Literal[
     "client.tcp_window",
     "server.tcp_window",
     "client.h2_window",
+    "client.h2_wait_settings",
     "server.h2_window",
     "congestion",
     "initial_window",
@@ -112,6 +113,7 @@ _DEFAULTS = {
     "client.tcp_window": "kernel",
     "server.tcp_window": "kernel",
     "client.h2_window": "engine",
+    "client.h2_wait_settings": "off",
     "server.h2_window": "library",
     "congestion": "cubic",
     "initial_window": "kernel",
@@ -186,6 +188,8 @@ class SocketAxes(msgspec.Struct, frozen=True, kw_only=True):
     h2_window: int | None
     """Client: HTTP/2 window offered for replies, bytes; engine: 2^30 - 1, never the limit;
     None: engine. Server: HTTP/2 window offered for requests, bytes; None: library."""
+    h2_wait_settings: bool = False
+    """open streams only after the server's SETTINGS, so that none exceeds its limit."""
     cpu_percent: int | None
     """Client: share of one core that the caller gets, for slow devices; all: whatever is there;
     None: all. Server: share of one core that the service gets, for slow devices; all: whatever
@@ -325,6 +329,7 @@ class Axes(msgspec.Struct, frozen=True, kw_only=True):
                     "quickack": _SWITCHES.get(full["client.quickack"]),
                     "tcp_window": _number(full["client.tcp_window"]),
                     "h2_window": _number(full["client.h2_window"]),
+                    "h2_wait_settings": _SWITCHES.get(full["client.h2_wait_settings"]),
                     "cpu_percent": _number(full["client.cpu"]),
                 },
                 "server": {

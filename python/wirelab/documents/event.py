@@ -96,6 +96,9 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: float
     """Calls in flight, averaged over the window: what of their service times lies within it,
     over its length."""
+    connections_failed: int = 0
+    """Attempts to connect that failed, and connections that ended without a whole reply, in the
+    whole run."""
     connections_opened: int
     """Connections opened in the whole run, warm-up included."""
     connections_peak: int
@@ -118,6 +121,9 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     first_calls_ns: tuple[int, ...] | None = None
     """Response times of the run's first calls in the order in which they were intended, where
     the plan has `first_calls`, nanoseconds. Failed ones are 0."""
+    framing: int = 0
+    """Calls whose reply had both transfer-encoding, by which it was read, and content-length
+    (RFC 9112 section 6.3). Their connections were not used again."""
     load: str
     """`closed` or `open`; never compare one with the other."""
     messages: int
@@ -137,9 +143,17 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that ended within the window and went well, per second of it."""
     rate_planned_per_s: float | None = None
     """Rate that the plan asked for (open loads)."""
+    reconnect_pause_s: float = 0.0
+    """Seconds of the pauses before further attempts to connect, in which calls waited: after
+    two or more of these failures in a row (`reconnect_delay_s` of the plan); summed over the
+    threads."""
     replies: RepliesOutcome | None = None
     """How good replies differed from each other, where the plan has `count_replies`; of those
     that nothing was expected of."""
+    resent: int = 0
+    """Calls that were sent again, up to three times each, since the server had stated that it
+    did not process them (HTTP/2: GOAWAY and REFUSED_STREAM, RFC 9113 section 8.7; GIOP:
+    CloseConnection). Their times count from `intended` on."""
     response_over_time: dict[str, tuple[TimePoint, ...]] = msgspec.field(default_factory=dict)
     """The `p50` and `p99` of the response time over the window: of all calls that ended in each
     part of it, failed ones included."""

@@ -104,6 +104,11 @@ class Group(
     first_calls: int = 0
     """Response times of so many first calls of the run are kept (`first_calls_ns` of the
     result), at most 1,000."""
+    head_limits: HeadLimits = msgspec.field(
+        default_factory=lambda: msgspec.convert({"bytes": 262144, "fields": 256}, HeadLimits)
+    )
+    """The largest head of a reply that is accepted; of HTTP/2 the fields' size by RFC 9113
+    section 6.5.2."""
     load: Load
     """When calls are made."""
     name: str
@@ -113,6 +118,9 @@ class Group(
     address counts where `target` is left out."""
     password: str | None = None
     """Its password."""
+    reconnect_delay_s: float = 0.128
+    """The longest pause before another attempt to connect, seconds, where two or more in a row
+    failed or ended without a reply: the pauses begin at 1 ms and double. 0: none."""
     report: str | None = None
     """Where the service reports what it has processed: the `report` of its ready line. For
     reply one-way only."""
@@ -136,6 +144,17 @@ class Group(
     """How long the measured window lasts."""
     workload: Workload
     """What is called."""
+
+
+class HeadLimits(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """The largest head of a reply that is accepted."""
+
+    bytes: int = 262144
+    """Bytes, 1,024 to 16,777,216."""
+    fields: int = 256
+    """Fields, 16 to 65,536; of HTTP/1.x."""
 
 
 class ClosedLoad(
@@ -410,6 +429,10 @@ class Stack(
     Axis and JacORB; the others: load tools, windows included"""
     client_cpu: str | None = msgspec.field(name="client.cpu", default=None)
     """share of one core that the caller gets, for slow devices; all: whatever is there"""
+    client_h2_wait_settings: Literal["off", "on"] | None = msgspec.field(
+        name="client.h2_wait_settings", default=None
+    )
+    """open streams only after the server's SETTINGS, so that none exceeds its limit"""
     client_h2_window: str | None = msgspec.field(name="client.h2_window", default=None)
     """HTTP/2 window offered for replies, bytes; engine: 2^30 - 1, never the limit"""
     client_nagle: Literal["off", "on"] | None = msgspec.field(name="client.nagle", default=None)

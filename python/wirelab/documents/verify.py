@@ -49,6 +49,10 @@ class Stack(
     Axis and JacORB; the others: load tools, windows included"""
     client_cpu: str | None = msgspec.field(name="client.cpu", default=None)
     """share of one core that the caller gets, for slow devices; all: whatever is there"""
+    client_h2_wait_settings: Literal["off", "on"] | None = msgspec.field(
+        name="client.h2_wait_settings", default=None
+    )
+    """open streams only after the server's SETTINGS, so that none exceeds its limit"""
     client_h2_window: str | None = msgspec.field(name="client.h2_window", default=None)
     """HTTP/2 window offered for replies, bytes; engine: 2^30 - 1, never the limit"""
     client_nagle: Literal["off", "on"] | None = msgspec.field(name="client.nagle", default=None)

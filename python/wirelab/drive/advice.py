@@ -10,6 +10,7 @@ from wirelab.checks.backlog import arrivals, left_behind
 from wirelab.checks.system_noise import WAITED_SHARE_MAX, are_short
 from wirelab.documents.event import Process
 from wirelab.drive.amount import Amount
+from wirelab.drive.server_noise import KeptOff
 from wirelab.format.counting import counted
 from wirelab.format.units import format_seconds
 from wirelab.records.group import GroupResult
@@ -48,6 +49,9 @@ def hints(
         ended,
         _closed_later(group) if keeps else None,
         _sent_away(target, group),
+        _resent(group),
+        _framing(group),
+        _paused_connecting(group),
         short,
         _none_ended(group),
         _behind(group, amount),
@@ -68,10 +72,10 @@ def _nobody(target: Stack | Server, group: GroupResult) -> str | None:
     return f"nobody listens at {target.address}: is the server running, and is the port right?"
 
 
-def noise(group: GroupResult, process: Process) -> list[str]:
+def noise(group: GroupResult, process: Process, kept_off: KeptOff | None = None) -> list[str]:
     """Sentences about other work of the machine that the result contains, from the engine's
-    ``process``; none on a quiet machine."""
-    found = (_waited(group, process), _paused(group, process))
+    ``process`` and what was observed of the server; none on a quiet machine."""
+    found = (_waited(group, process), _server_waited(group, kept_off), _paused(group, process))
     return [one for one in found if one is not None]
 
 
@@ -83,6 +87,21 @@ def _waited(group: GroupResult, process: Process) -> str | None:
     return (
         f"the engine's threads waited {format_seconds(waited)} for a core within the window: other "
         "programs used it, and the times include these waits; repeat it on a quieter machine"
+    )
+
+
+def _server_waited(group: GroupResult, kept_off: KeptOff | None) -> str | None:
+    """The server had no core of its own."""
+    if kept_off is None:
+        return None
+    # Threads of one process wait for each other too, which is a property of that process.
+    waited = min(kept_off.waited_s, kept_off.others_s)
+    if waited <= WAITED_SHARE_MAX * group.window_s:
+        return None
+    return (
+        f"the server's threads waited {format_seconds(kept_off.waited_s)} for a core within the "
+        f"window, and other programs used {format_seconds(kept_off.others_s)} of the cores: the "
+        "server can do more, and its times are shorter, on a quieter machine; repeat it there"
     )
 
 
@@ -140,9 +159,41 @@ def _sent_away(target: Stack | Server, group: GroupResult) -> str | None:
     if isinstance(target, Stack) or "not_processed" not in _codes(group):
         return None
     return (
-        "the server ended connections with calls under way (GOAWAY): does it allow only so many "
-        "requests on each (keepalive_requests of nginx)? Those calls are safe to repeat (RFC 9113, "
-        "section 8.7); here they count as failed, for nothing is sent twice"
+        "the server ended connections with calls under way (GOAWAY), also where these were sent "
+        "again, three times each: does it allow only few requests on each connection "
+        "(keepalive_requests of nginx)?"
+    )
+
+
+def _resent(group: GroupResult) -> str | None:
+    if not group.resent:
+        return None
+    return (
+        f"{counted(group.resent, 'call')} of {group.calls:,} had to be sent again, since the "
+        "server had not processed them (GOAWAY or REFUSED_STREAM, RFC 9113 section 8.7); their "
+        "times include it"
+    )
+
+
+def _framing(group: GroupResult) -> str | None:
+    if not group.framing:
+        return None
+    return (
+        f"{counted(group.framing, 'reply')} had both Transfer-Encoding, by which "
+        "it was read, and Content-Length (RFC 9112 section 6.3): each such connection was closed, "
+        "and the times include opening the next"
+    )
+
+
+def _paused_connecting(group: GroupResult) -> str | None:
+    """Calls waited for an attempt to connect."""
+    if not group.reconnect_pause_s:
+        return None
+    failed = counted(group.connections_failed or 0, "connection")
+    return (
+        f"{failed} failed or ended without a reply, and calls waited "
+        f"{format_seconds(group.reconnect_pause_s)} in all before the next attempts: the pause "
+        "begins at 1 ms and doubles with each failure in a row, up to --reconnect-delay"
     )
 
 

@@ -73,6 +73,12 @@ class Amount:
     """Ends a number of calls, or iterations, anyway."""
     warmup_s: float = 0.0
     timeout_s: float = 10.0
+    reconnect_delay_s: float = 0.128
+    """The longest pause between attempts to connect after failures in a row; 0: none."""
+    head_bytes: int = 256 * 1024
+    """Of the largest head of a reply that is accepted."""
+    head_fields: int = 256
+    """Of HTTP/1.x."""
 
     def concurrency(self) -> int:
         """Calls under way at most."""
@@ -113,6 +119,16 @@ class Amount:
             return {"calls": {"calls": calls, "max_s": self.max_s}}
         return {"duration_s": WINDOW_S if self.duration_s is None else self.duration_s}
 
+    def _limits(self) -> Json:
+        """The part of the plan's group that differs from its defaults."""
+        defaults = Amount()
+        heads = {"bytes": self.head_bytes, "fields": self.head_fields}
+        usual = {"bytes": defaults.head_bytes, "fields": defaults.head_fields}
+        limits: Json = {} if heads == usual else {"head_limits": heads}
+        if self.reconnect_delay_s != defaults.reconnect_delay_s:
+            limits["reconnect_delay_s"] = self.reconnect_delay_s
+        return limits
+
     def group(self) -> Json:
         """The part of the plan's group that says when calls are made."""
         return {
@@ -122,4 +138,5 @@ class Amount:
             "warmup": {"min_s": self.warmup_s, "max_s": self.warmup_s},
             "timeout_s": self.timeout_s,
             "drain_s": self.timeout_s,
+            **self._limits(),
         }

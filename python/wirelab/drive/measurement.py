@@ -12,6 +12,7 @@ import msgspec
 from wirelab.documents.event import Outcome
 from wirelab.drive.advice import hints, noise
 from wirelab.drive.amount import Amount
+from wirelab.drive.server_noise import ServerNoise
 from wirelab.drive.session import Call, OnProgress, drive_server, drive_stack
 from wirelab.drive.summary import summary
 from wirelab.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
@@ -88,8 +89,9 @@ class MeasuredDrive:
 def measure(spec: DriveSpec, display: Display, on_build: OnBuild) -> MeasuredDrive:
     """Makes the calls. Raises :class:`WirelabError`."""
     spec, notes = _look_ahead(spec)
+    server_noise = ServerNoise()
     with Interruption() as interruption, display() as on_progress:
-        outcome = _drive(spec, interruption, on_progress, on_build)
+        outcome = _drive(spec, interruption, on_progress, on_build, server_noise)
     group = GroupResult.of(outcome.groups[0])
     advice = hints(
         spec.target,
@@ -102,7 +104,7 @@ def measure(spec: DriveSpec, display: Display, on_build: OnBuild) -> MeasuredDri
     result = {
         **msgspec.to_builtins(summary(outcome, spec.amount)),
         "hints": [*notes, *advice],
-        "noise": noise(group, outcome.process),
+        "noise": noise(group, outcome.process, server_noise.kept_off(group)),
     }
     named = hide_target(spec.reference)
     return MeasuredDrive(named, result, outcome, _judge(spec.conditions, named, group, outcome))
@@ -125,7 +127,11 @@ def _look_ahead(spec: DriveSpec) -> tuple[DriveSpec, tuple[str, ...]]:
 
 
 def _drive(
-    spec: DriveSpec, interruption: Interruption, on_progress: OnProgress, on_build: OnBuild
+    spec: DriveSpec,
+    interruption: Interruption,
+    on_progress: OnProgress,
+    on_build: OnBuild,
+    server_noise: ServerNoise,
 ) -> Outcome:
     if isinstance(spec.target, Stack):
         return drive_stack(
@@ -137,6 +143,7 @@ def _drive(
             postgres=spec.postgres,
             ready_timeout_s=spec.ready_timeout_s,
             on_build=on_build,
+            noise=server_noise,
         )
     return drive_server(
         spec.target,
@@ -145,6 +152,7 @@ def _drive(
         any_target=spec.any_target,
         interruption=interruption,
         on_progress=on_progress,
+        noise=server_noise,
     )
 
 

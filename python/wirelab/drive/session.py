@@ -16,6 +16,7 @@ from wirelab.documents.event import Outcome, Progress
 from wirelab.documents.plan import Plan
 from wirelab.drive.amount import Amount
 from wirelab.drive.request import Request
+from wirelab.drive.server_noise import ServerNoise
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
 from wirelab.process import open_files, proxies
@@ -25,6 +26,7 @@ from wirelab.process.databases import Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.interruption import Interruption
+from wirelab.process.listeners import listening_pids
 from wirelab.process.proxies import Place
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
@@ -63,6 +65,8 @@ class Call:
     http2: bool = False
     close: bool = False
     """One connection per call."""
+    wait_settings: bool = False
+    """Of HTTP/2: streams are opened only after the server's SETTINGS."""
     ca: Path | None = None
     """Certificates of authorities, PEM; None: the system's."""
     insecure: bool = False
@@ -80,8 +84,10 @@ def drive_server(
     any_target: bool,
     interruption: Interruption,
     on_progress: OnProgress,
+    noise: ServerNoise | None = None,
 ) -> Outcome:
-    """Drives somebody's server. Raises :class:`UsageError`, :class:`LabError`."""
+    """Drives somebody's server; ``noise`` observes its processes. Raises :class:`UsageError`,
+    :class:`LabError`."""
     if not server.local and not any_target:
         raise UsageError(
             f"{server.authority} is not on this machine",
@@ -99,7 +105,10 @@ def drive_server(
         **_make_tls(server, call),
     }
     plan = {"threads": 1, "allow_any_target": any_target, "groups": [group]}
-    return _run_plan(plan, (), interruption, on_progress)
+    noise = noise or ServerNoise()
+    if server.local:
+        noise.watch(listening_pids(server.address))
+    return _run_plan(plan, (), interruption, on_progress, noise)
 
 
 def drive_stack(
@@ -113,10 +122,11 @@ def drive_stack(
     postgres: str = "",
     ready_timeout_s: float | None = None,
     on_build: OnBuild = ignore,
+    noise: ServerNoise | None = None,
 ) -> Outcome:
     """Starts a service of the lab and drives it; ``postgres`` is the URL of a server that
     already runs, ``ready_timeout_s`` the time without progress in which the service must become
-    ready. Raises as :func:`drive_server` does."""
+    ready, ``noise`` observes its processes. Raises as :func:`drive_server` does."""
     stack, request = _set_axes(stack, call, amount), call.request
     _refuse_stack(stack, request)
     _accept_files(stack.axes, amount)
@@ -153,7 +163,9 @@ def drive_stack(
                 ) as (_, endpoint),
             ):
                 plan = _make_stack_plan(stack, call, amount, table, endpoint)
-                return _run_plan(plan, table.engine, interruption, on_progress)
+                noise = noise or ServerNoise()
+                noise.watch(service.pids())
+                return _run_plan(plan, table.engine, interruption, on_progress, noise)
         except TrialFailed as failure:
             raise LabError(failure.reason, "see the message of the service above") from failure
 
@@ -183,20 +195,32 @@ def _accept_files(axes: Axes, amount: Amount) -> None:
 
 
 def _run_plan(
-    plan: Json, cores: tuple[int, ...], interruption: Interruption, on_progress: OnProgress
+    plan: Json,
+    cores: tuple[int, ...],
+    interruption: Interruption,
+    on_progress: OnProgress,
+    noise: ServerNoise,
 ) -> Outcome:
     if on_progress is not None:
         plan = {**plan, "progress_ms": PROGRESS_MS, "progress_times": True}
+
+    def observe(progress: Progress) -> None:
+        noise.progress(progress)
+        if on_progress is not None:
+            on_progress(progress)
+
     with Scratch() as scratch:
         log = scratch.folder / "engine.log"
         drive = Drive(
             msgspec.convert(plan, Plan),
             ProcessOptions(log=log, cores=cores),
             interruption=interruption,
-            observer=RunObserver(on_progress) if on_progress else None,
+            observer=RunObserver(observe, noise.tick),
         )
         try:
-            return drive.outcome()
+            outcome = drive.outcome()
+            noise.end()
+            return outcome
         except EngineRefused as refused:
             raise UsageError(refused.message, refused.remedy) from refused
         except TrialFailed as failure:
@@ -267,6 +291,7 @@ def _describe_server(server: Server, call: Call, amount: Amount) -> dict[str, st
         "in_flight": f"{word}={in_flight}" if in_flight > 1 else "1",
         "security": "none" if server.secure_name is None else "tls",
         "work": call.work or "decode",
+        **({"client.h2_wait_settings": "on"} if call.wait_settings else {}),
     }
 
 

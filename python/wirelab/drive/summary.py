@@ -136,6 +136,16 @@ class DriveResult(msgspec.Struct, frozen=True, kw_only=True):
     """Calls under way, averaged over the window."""
     connections_opened: int
     connections_peak: int
+    connections_failed: int = 0
+    """Attempts to connect that failed, and connections that ended without a whole reply."""
+    reconnect_pause_s: float = 0.0
+    """Pauses before further attempts, in which calls waited."""
+    reconnect_delay_s: float = 0.0
+    """The longest such pause that was allowed."""
+    resent: int = 0
+    """Calls that went out again, since the server had not processed them."""
+    framing: int = 0
+    """Calls whose reply had both transfer-encoding and content-length."""
     bytes_sent: int
     bytes_received: int
     queue_max: int
@@ -184,6 +194,11 @@ def summary(outcome: Outcome, amount: Amount) -> DriveResult:
         concurrency=group.concurrency,
         connections_opened=group.connections_opened,
         connections_peak=group.connections_peak,
+        connections_failed=group.connections_failed,
+        reconnect_pause_s=group.reconnect_pause_s,
+        reconnect_delay_s=amount.reconnect_delay_s,
+        resent=group.resent,
+        framing=group.framing,
         bytes_sent=group.bytes_sent,
         bytes_received=group.bytes_received,
         queue_max=group.queue_max,

@@ -1,8 +1,8 @@
 """Starts and ends child processes, so that none outlives wirelab.
 
-Each child gets its own session: Ctrl-C reaches only wirelab, which forwards it if necessary.
-A child dies with wirelab (PR_SET_PDEATHSIG, prctl(2)), and it is ended together with its process
-group.
+Each child gets its own process group, and most their own session: Ctrl-C reaches only wirelab,
+which forwards it if necessary. A child dies with wirelab (PR_SET_PDEATHSIG, prctl(2)), and it is
+ended together with its process group.
 """
 
 from __future__ import annotations
@@ -85,10 +85,13 @@ class Child:
         stdin: int = subprocess.PIPE,
         stdout: int = subprocess.PIPE,
         stderr: int | None = None,
+        own_session: bool = True,
     ) -> None:
         """Starts ``command``. ``stdin``, ``stdout`` and ``stderr`` are those of subprocess; by
-        default standard error goes to the log. Lines can be read of a pipe only. Raises
-        :class:`OSError`."""
+        default standard error goes to the log. Lines can be read of a pipe only. Without
+        ``own_session`` it shares the processors with the session of wirelab, as a program that the
+        same shell starts does: Linux divides them among sessions first (sched(7), autogroup).
+        Raises :class:`OSError`."""
         self.command = list(command)
         self.log = BoundedLog(options.log)
         self.bytes_read = 0
@@ -101,7 +104,8 @@ class Child:
                 stdout=stdout,
                 stderr=errors if stderr is None else stderr,
                 bufsize=0,
-                start_new_session=True,
+                start_new_session=own_session,
+                process_group=None if own_session else 0,
                 env={**os.environ, **options.environment},
                 preexec_fn=_Setup(options, os.getpid(), network),
             )

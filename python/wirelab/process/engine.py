@@ -75,7 +75,9 @@ class PlanProcess(Generic[Result]):
         self._interruption = interruption
         self._observer = observer or RunObserver()
         self._is_over = False
-        self._child = Child(command, options)
+        # With a session of its own a caller would get another share of a crowded machine than a
+        # load tool that is started by hand.
+        self._child = Child(command, options, own_session=False)
 
     def stop(self) -> None:
         """Ends the windows now; to be called by the observer. The outcome covers the calls made

@@ -125,6 +125,12 @@ def cpu_seconds_of_trees(roots: Collection[int]) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def with_descendants(roots: Collection[int]) -> set[int]:
+    """These processes, as far as they live, and their living descendants."""
+    table = _processes()
+    return _with_descendants({pid for pid in roots if pid in table}, table)
+
+
 def new_mark(number: int) -> str:
     """Value of :data:`MARK` for a service of this process."""
     own = os.getpid()

@@ -128,6 +128,8 @@ class GroupResult:
     calls: int = 0
     ok: int = 0
     errors: int = 0
+    resent: int | None = None
+    framing: int | None = None
     ended: int | None = None
     errors_by_kind: dict[str, int] = field(default_factory=dict)
     errors_by_code: dict[str, int] = field(default_factory=dict)
@@ -138,6 +140,8 @@ class GroupResult:
     queue_max: int | None = None
     connections_opened: int | None = None
     connections_peak: int | None = None
+    connections_failed: int | None = None
+    reconnect_pause_s: float | None = None
     bytes_sent: int | None = None
     bytes_received: int | None = None
     messages: int | None = None

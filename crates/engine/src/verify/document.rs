@@ -115,6 +115,8 @@ impl Document {
             warmup: Warmup::default(),
             timeout_s: TIMEOUT_S,
             drain_s: TIMEOUT_S,
+            head_limits: plan::HeadLimits::default(),
+            reconnect_delay_s: plan::RECONNECT_DELAY_S,
             first_calls: 0,
         }
     }

@@ -20,7 +20,7 @@ pub(crate) struct Call {
     pub(crate) first_byte: u64,
     pub(crate) done: u64,
     pub(crate) live: bool,
-    /// It ended here, and must be made again elsewhere.
+    /// It ended here, and must be made again, mostly elsewhere.
     pub(crate) again: bool,
     /// It ended, and not well.
     pub(crate) failed: bool,
@@ -110,8 +110,10 @@ impl Calls {
 
 impl Call {
     pub(crate) fn is_overdue(&self, now: u64, limit_ns: u64) -> bool {
-        // A call that was held back and then sent has both: the later one counts.
-        let since = self.sent.max(self.held_since);
+        // A call that was held back and then sent has both: the later one counts. A call that
+        // was sent again has one timeout for all attempts.
+        let since = self.waiting.first_sent();
+        let since = since.unwrap_or(self.sent.max(self.held_since));
         self.live && since > 0 && now.saturating_sub(since) > limit_ns
     }
 }

@@ -226,6 +226,15 @@ pub struct GroupOutcome {
     pub ok: u64,
     /// Calls that did not.
     pub errors: u64,
+    /// Calls that were sent again, up to three times each, since the server had stated that it
+    /// did not process them (HTTP/2: GOAWAY and REFUSED_STREAM, RFC 9113 section 8.7; GIOP:
+    /// CloseConnection). Their times count from `intended` on.
+    #[serde(default)]
+    pub resent: u64,
+    /// Calls whose reply had both transfer-encoding, by which it was read, and content-length
+    /// (RFC 9112 section 6.3). Their connections were not used again.
+    #[serde(default)]
+    pub framing: u64,
     /// Calls that ended within the window, well or not, whenever they were
     /// intended. What was used up within the window (CPU, bytes) was used up for them. Where
     /// groups take turns: within measured slices, their beginnings and drains included.
@@ -253,6 +262,15 @@ pub struct GroupOutcome {
     pub connections_opened: u64,
     /// Most connections open at one time.
     pub connections_peak: u64,
+    /// Attempts to connect that failed, and connections that ended without a whole reply, in
+    /// the whole run.
+    #[serde(default)]
+    pub connections_failed: u64,
+    /// Seconds of the pauses before further attempts to connect, in which calls waited: after
+    /// two or more of these failures in a row (`reconnect_delay_s` of the plan); summed over the
+    /// threads.
+    #[serde(default)]
+    pub reconnect_pause_s: f64,
     /// Bytes written and read for the calls of `ended`, as the sockets took and gave them.
     pub bytes_sent: u64,
     /// Bytes read.

@@ -2,7 +2,6 @@
 //! room for a call, and when to try again after failures.
 
 use std::collections::VecDeque;
-use std::ops::RangeInclusive;
 
 use crate::call::clock::UNSET;
 use crate::call::clock::now_ns;
@@ -13,12 +12,11 @@ use crate::connection::session_io::Connection;
 // second (initial RTO, RFC 6298 section 2.1).
 const HANDSHAKES_MAX: usize = 256;
 
-/// Pauses between attempts to connect after failures in a row, doubling.
-// The upper bound is how late a service that has come back is noticed.
-const RETRY_NS: RangeInclusive<u64> = 1_000_000..=128_000_000;
+/// The first pause between attempts to connect after failures in a row; each further one is
+/// twice as long, up to the plan's longest.
+const FIRST_PAUSE_NS: u64 = 1_000_000;
 
 /// A slab of connections; a slot is free for reuse once its connection is removed.
-#[derive(Default)]
 pub(crate) struct Connections {
     slots: Vec<Option<Connection>>,
     vacant: Vec<u32>,
@@ -31,9 +29,38 @@ pub(crate) struct Connections {
     retry_at: u64,
     /// Pause after the last failure; 0: the last connection answered.
     retry_ns: u64,
+    /// The longest pause; 0: none.
+    retry_ns_max: u64,
+    /// Attempts and connections that ended without an answer.
+    pub(crate) failed: u64,
+    /// Of all pauses so far.
+    pub(crate) paused_ns: u64,
 }
 
 impl Connections {
+    /// None yet; pauses after failures in a row are at most so long.
+    pub(crate) fn new(retry_ns_max: u64) -> Connections {
+        Connections {
+            slots: Vec::new(),
+            vacant: Vec::new(),
+            with_room: VecDeque::new(),
+            handshakes: 0,
+            retry_at: 0,
+            retry_ns: 0,
+            retry_ns_max,
+            failed: 0,
+            paused_ns: 0,
+        }
+    }
+
+    /// Drops all of them, and with them their sockets; what was counted stays.
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+        self.vacant.clear();
+        self.with_room.clear();
+        self.handshakes = 0;
+    }
+
     #[inline]
     pub(crate) fn get(&mut self, slot: u32) -> Option<&mut Connection> {
         self.slots[slot as usize].as_mut()
@@ -75,6 +102,7 @@ impl Connections {
         if connection.served {
             self.retry_ns = 0;
         } else {
+            self.failed += 1;
             self.back_off();
         }
         if connection.listed {
@@ -111,9 +139,16 @@ impl Connections {
     /// had no part in it.
     pub(crate) fn back_off(&mut self) {
         let in_a_row = self.retry_ns > 0;
-        self.retry_ns = (self.retry_ns * 2).clamp(*RETRY_NS.start(), *RETRY_NS.end());
-        if in_a_row {
-            self.retry_at = now_ns() + self.retry_ns;
+        // The longest pause is how late a service that has come back is noticed.
+        let doubled = (self.retry_ns * 2).max(FIRST_PAUSE_NS);
+        // Above 0 also without pauses: it states that the last connection failed.
+        self.retry_ns = doubled.min(self.retry_ns_max).max(1);
+        if in_a_row && self.retry_ns_max > 0 {
+            let now = now_ns();
+            let end = now + self.retry_ns;
+            // Connections may fail within a pause, which then lasts longer.
+            self.paused_ns += end.saturating_sub(self.retry_at.max(now));
+            self.retry_at = end;
         }
     }
 
@@ -121,6 +156,12 @@ impl Connections {
     pub(crate) fn may_connect(&self) -> bool {
         // A flag and not a comparison with the clock: this is asked on every turn.
         self.retry_at == 0 && self.handshakes < HANDSHAKES_MAX
+    }
+
+    /// True when the next attempt, which no pause delays, must wait for a call: a port that
+    /// refuses would otherwise be tried all the time.
+    pub(crate) fn awaits_call(&self) -> bool {
+        self.retry_ns_max == 0 && self.retry_ns > 0
     }
 
     /// Ends a pause that is over at `now`.
@@ -194,7 +235,7 @@ mod tests {
 
     fn of(count: u64) -> (TcpListener, Connections) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut connections = Connections::default();
+        let mut connections = Connections::new(4_000_000);
         for started in 0..count {
             let slot = connections.vacancy();
             connections.insert(slot, connection(&listener, started));
@@ -243,6 +284,25 @@ mod tests {
         assert!(!connections.may_connect());
         connections.end_pause(due);
         assert!(connections.may_connect());
+    }
+
+    #[test]
+    fn pauses_double_up_to_the_longest_and_are_added_up() {
+        let mut connections = Connections::new(4_000_000);
+        let mut pauses = Vec::new();
+        for _ in 0..5 {
+            let before = connections.paused_ns;
+            connections.back_off();
+            pauses.push((connections.paused_ns - before) / 1_000_000);
+            connections.end_pause(UNSET);
+        }
+        assert_eq!(pauses, [0, 2, 4, 4, 4]);
+        let mut at_once = Connections::new(0);
+        for _ in 0..5 {
+            at_once.back_off();
+        }
+        assert!(at_once.may_connect() && at_once.awaits_call());
+        assert_eq!(at_once.paused_ns, 0);
     }
 
     #[test]

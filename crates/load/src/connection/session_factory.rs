@@ -8,6 +8,7 @@ use wirelab_wire::{giop, http1, http2, raw};
 use crate::call::fault;
 use crate::call::result::Fault;
 use crate::connection::any_session::AnySession;
+use crate::plan::{Group, HeadLimits};
 
 /// The largest window of HTTP/2 that is never the limit.
 // Half of 2^31 - 1, beyond which a window is a FLOW_CONTROL_ERROR (RFC 9113 section 6.9.1).
@@ -30,12 +31,13 @@ enum Options {
 }
 
 impl SessionFactory {
-    /// The sessions of a stack that passed the checks; with iiop to the object of that key.
-    pub(crate) fn of(stack: &Stack, object_key: Option<Vec<u8>>) -> Result<SessionFactory, Fault> {
+    /// The sessions of a group whose stack passed the checks; with iiop to the object of that key.
+    pub(crate) fn of(group: &Group, object_key: Option<Vec<u8>>) -> Result<SessionFactory, Fault> {
+        let (stack, limits) = (&group.stack, group.head_limits);
         let options = match stack.transport {
-            Transport::Http10 => http1(stack, http1::Version::Http10),
-            Transport::Http11 => http1(stack, http1::Version::Http11),
-            Transport::Http2 => Ok(http2(stack)),
+            Transport::Http10 => http1(stack, http1::Version::Http10, limits),
+            Transport::Http11 => http1(stack, http1::Version::Http11, limits),
+            Transport::Http2 => Ok(http2(stack, limits)),
             Transport::Tcp if stack.binding == Binding::Raw => raw(stack),
             Transport::Tcp => giop(stack, object_key.unwrap_or_default()),
         };
@@ -96,12 +98,16 @@ fn refused(error: &dyn ToString) -> Fault {
     fault::plan(error.to_string(), "change the connection axis")
 }
 
-fn http1(stack: &Stack, version: http1::Version) -> Result<Options, Fault> {
+fn http1(stack: &Stack, version: http1::Version, limits: HeadLimits) -> Result<Options, Fault> {
     let options = http1::Options {
         version,
         close: stack.closes(),
         pipeline: stack.in_flight,
         split_writes: stack.client.writes == Writes::Split,
+        head_limits: http1::HeadLimits {
+            bytes: limits.bytes as usize,
+            fields: limits.fields as usize,
+        },
     };
     // Made once for nothing: an illegal plan is refused before load begins, and `session`
     // cannot fail in the middle of a run.
@@ -109,13 +115,15 @@ fn http1(stack: &Stack, version: http1::Version) -> Result<Options, Fault> {
     Ok(Options::Http1(options))
 }
 
-fn http2(stack: &Stack) -> Options {
+fn http2(stack: &Stack, limits: HeadLimits) -> Options {
     Options::Http2(http2::Options {
         stream_window: stack.client.h2_window.unwrap_or(WINDOW_BYTES),
         connection_window: stack.client.h2_window.unwrap_or(WINDOW_BYTES),
         split_writes: stack.client.writes == Writes::Split,
         max_streams: stack.in_flight,
         https: stack.security != Security::None,
+        header_list_max: limits.bytes,
+        wait_settings: stack.client.h2_wait_settings,
         ..http2::Options::default()
     })
 }

@@ -40,12 +40,7 @@ impl Group {
             // The same arrival once more: neither its user nor the quota is touched.
             if call.again {
                 self.spec.script.take_back(call);
-                let hops = call.waiting.hops + 1;
-                let waiting = Waiting {
-                    hops,
-                    ..call.waiting
-                };
-                self.demand.requeue(waiting);
+                self.demand.requeue(call.waiting);
                 self.calls.release(id);
                 continue;
             }

@@ -60,6 +60,8 @@ pub(crate) struct Spec {
     /// Connections are made before they are needed, and again when they end.
     pub(crate) keep: bool,
     pub(crate) timeout_ns: u64,
+    /// The longest pause between attempts to connect after failures in a row.
+    pub(crate) reconnect_delay_ns: u64,
     /// Where one-way services report.
     pub(crate) report: Option<Target>,
     /// The plan allows targets that are not on this machine.
@@ -139,12 +141,12 @@ impl Group {
             forward: Forward::new(spec.any_target),
             report: spec.report.clone().map(Report::new),
             stamps: KernelStamps::default(),
+            connections: Connections::new(spec.reconnect_delay_ns),
             spec,
             index,
             demand,
             calls: Calls::default(),
             sequences: Sequences::default(),
-            connections: Connections::default(),
             ended: Vec::new(),
             lines,
             recorder: Recorder::new(),
@@ -178,6 +180,11 @@ impl Group {
     /// Ends the log of calls; what came of it.
     pub(crate) fn end_lines(&mut self) -> Option<CallLogOutcome> {
         self.lines.take().map(CallLines::end)
+    }
+
+    /// Connections that failed, and nanoseconds of the pauses after them.
+    pub(crate) fn failed_connections(&self) -> (u64, u64) {
+        (self.connections.failed, self.connections.paused_ns)
     }
 
     fn token(&self, slot: u32) -> u64 {
@@ -238,7 +245,7 @@ impl Turn for Group {
     // In the thread that opened them: its table of open files may be its own. What was recorded
     // stays.
     fn disconnect(&mut self) {
-        self.connections = Connections::default();
+        self.connections.clear();
         self.stamps = KernelStamps::default();
         self.report = None;
     }

@@ -26,7 +26,7 @@ impl Group {
         }
         while self.connections.may_connect()
             && self.connections.open() < self.spec.connections_max
-            && (ahead || self.lacks_a_connection())
+            && ((ahead && !self.connections.awaits_call()) || self.lacks_a_connection())
         {
             self.open_one(turn)?;
         }
@@ -45,6 +45,7 @@ impl Group {
             Err(error) if is_limit(&error) => return Err(error),
             // A Unix socket without a listener fails here; TCP fails later, by SO_ERROR.
             Err(error) => {
+                self.connections.failed += 1;
                 self.refuse_waiting(ErrorKind::Refused, turn.span, &error);
                 self.return_to_origin(turn.span);
                 return Ok(());

@@ -29,6 +29,8 @@ pub(crate) struct Merged {
     recorder: Recorder,
     operations: Vec<(String, Recorder)>,
     totals: Totals,
+    connections_failed: u64,
+    reconnect_pause_ns: u64,
     queue_max: usize,
     /// When the window closed, as the threads knew it.
     end: u64,
@@ -43,6 +45,8 @@ impl Default for Merged {
             recorder: Recorder::new(),
             operations: Vec::new(),
             totals: Totals::default(),
+            connections_failed: 0,
+            reconnect_pause_ns: 0,
             queue_max: 0,
             end: 0,
             call_log: None,
@@ -76,6 +80,9 @@ impl Merged {
         // An upper bound: the threads need not have their peaks at the same time.
         self.totals.peak += group.totals.peak;
         self.totals.last_done = self.totals.last_done.max(group.totals.last_done);
+        let (failed, paused_ns) = group.failed_connections();
+        self.connections_failed += failed;
+        self.reconnect_pause_ns += paused_ns;
         let (recorder, operations) = group.into_records();
         self.recorder.merge(recorder);
         for (at, (name, theirs)) in operations.into_iter().enumerate() {
@@ -130,6 +137,8 @@ impl Merged {
             calls: recorder.ok + errors,
             ok: recorder.ok,
             errors,
+            resent: recorder.resent,
+            framing: recorder.framing,
             ended: recorder.ended,
             errors_by_kind: recorder.errors_by_kind(),
             errors_by_code: recorder.codes.clone(),
@@ -140,6 +149,8 @@ impl Merged {
             queue_max: self.queue_max as u64,
             connections_opened: totals.opened,
             connections_peak: totals.peak as u64,
+            connections_failed: self.connections_failed,
+            reconnect_pause_s: seconds(self.reconnect_pause_ns),
             bytes_sent: recorder.bytes_sent,
             bytes_received: recorder.bytes_received,
             messages: recorder.messages,

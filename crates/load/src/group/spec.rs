@@ -13,7 +13,7 @@ use crate::group::Spec;
 use crate::group::prepared::Prepared;
 use crate::plan::legality::{check_group, check_socket};
 use crate::plan::target::{Target, TargetError};
-use crate::plan::{Group, Load, Plan, Stage, Warmup, Window};
+use crate::plan::{Group, HeadLimits, Load, Plan, Stage, Warmup, Window};
 use crate::record::first_calls::FIRST_CALLS_MAX;
 use crate::request::forward::Object;
 
@@ -80,13 +80,14 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared) -> Result<Spec, Fault> 
         socket: SocketOptions::of(&group.stack),
         secure: Secure::of(group, &authority)?,
         report: report(plan, group)?,
-        sessions: SessionFactory::of(&group.stack, object.map(|object| object.key))?
+        sessions: SessionFactory::of(group, object.map(|object| object.key))?
             .watching(prepared.watched().into_iter()),
         connections_max: connections_max(&group.stack, in_flight_max, plan.threads)?,
         in_flight_max,
         keep: !group.stack.closes(),
         any_target: plan.allow_any_target,
         timeout_ns: ns(group.timeout_s),
+        reconnect_delay_ns: ns(group.reconnect_delay_s),
         target,
     })
 }
@@ -160,6 +161,19 @@ fn check_times(group: &Group) -> Result<(), Fault> {
     };
     positive("timeout_s", group.timeout_s)?;
     positive("drain_s", group.drain_s)?;
+    let HeadLimits { bytes, fields } = group.head_limits;
+    if !(1_024..=16 << 20).contains(&bytes) || !(16..=65_536).contains(&fields) {
+        return refuse(
+            format!("head_limits = {bytes} bytes, {fields} fields"),
+            "use 1,024 to 16,777,216 bytes and 16 to 65,536 fields",
+        );
+    }
+    if !(0.0..=1e6).contains(&group.reconnect_delay_s) {
+        return refuse(
+            format!("reconnect_delay_s = {}", group.reconnect_delay_s),
+            "use seconds, 0 or more, at most 1,000,000",
+        );
+    }
     if group.first_calls > FIRST_CALLS_MAX {
         return refuse(
             format!("first_calls = {}", group.first_calls),

@@ -130,10 +130,38 @@ pub struct Group {
     /// Seconds allowed, after the window, for calls still under way.
     #[serde(default = "timeout_default")]
     pub drain_s: f64,
+    /// The largest head of a reply that is accepted; of HTTP/2 the fields' size by RFC 9113
+    /// section 6.5.2.
+    #[serde(default)]
+    pub head_limits: HeadLimits,
+    /// The longest pause before another attempt to connect, seconds, where two or more in a row
+    /// failed or ended without a reply: the pauses begin at 1 ms and double. 0: none.
+    #[serde(default = "reconnect_delay_default")]
+    pub reconnect_delay_s: f64,
     /// Response times of so many first calls of the run are kept (`first_calls_ns` of the
     /// result), at most 1,000.
     #[serde(default)]
     pub first_calls: u32,
+}
+
+/// The largest head of a reply that is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct HeadLimits {
+    /// Bytes, 1,024 to 16,777,216.
+    pub bytes: u32,
+    /// Fields, 16 to 65,536; of HTTP/1.x.
+    pub fields: u32,
+}
+
+impl Default for HeadLimits {
+    fn default() -> HeadLimits {
+        HeadLimits {
+            bytes: 256 << 10,
+            fields: 256,
+        }
+    }
 }
 
 /// Files for TLS, all PEM.
@@ -170,4 +198,11 @@ fn progress_default() -> u64 {
 
 fn timeout_default() -> f64 {
     10.0
+}
+
+/// The default of [`Group::reconnect_delay_s`].
+pub const RECONNECT_DELAY_S: f64 = 0.128;
+
+fn reconnect_delay_default() -> f64 {
+    RECONNECT_DELAY_S
 }

@@ -15,6 +15,9 @@ use crate::record::recorder::{Recorder, Time, Totals};
 use crate::request::forward::Forward;
 use crate::validate::step::Step;
 
+/// How often one call is sent again at most.
+const RESENT_MAX: u8 = 3;
+
 /// Listens to one connection's session during one receive.
 pub(crate) struct Events<'a> {
     pub(crate) calls: &'a mut Calls,
@@ -50,6 +53,14 @@ impl Replies for Events<'_> {
         let call = self.calls.get(call);
         let validator = &self.steps[call.step].validator;
         validator.field(&mut call.reply, name, value);
+    }
+
+    #[cold]
+    fn framing_conflict(&mut self, call: CallId) {
+        let call = self.calls.get(call);
+        if self.span.contains(call.waiting.arrival) {
+            self.operations[self.steps[call.step].operation].framing += 1;
+        }
     }
 
     #[inline]
@@ -95,6 +106,9 @@ impl Replies for Events<'_> {
         if let Failure::Forwarded { ior, .. } = &failure {
             return self.forwarded(call, ior);
         }
+        if failure.is_unprocessed() && self.send_again(call) {
+            return;
+        }
         let kind = match &failure {
             Failure::Reset(_) => ErrorKind::Reset,
             Failure::Protocol(_) | Failure::Forwarded { .. } | Failure::AddressingMode(_) => {
@@ -112,6 +126,10 @@ impl Replies for Events<'_> {
                 format!("{failure}: {error}")
             }
             _ => failure.to_string(),
+        };
+        let reason = match self.calls.get(call).waiting.resent {
+            0 => reason,
+            times => format!("{reason}, after it was sent again {times} times"),
         };
         let code = match (&failure, self.cause) {
             (Failure::Unprocessed, _) => ErrorCode::NotProcessed,
@@ -137,11 +155,31 @@ impl Events<'_> {
         let call = self.calls.get(id);
         match self.forward.follow(ior, call.waiting.hops) {
             Ok(()) => {
+                call.waiting.hops += 1;
                 call.again = true;
                 self.ended.push(id);
             }
             Err(reason) => self.finish(id, Err(Rejection::new(ErrorKind::Protocol, reason))),
         }
+    }
+
+    /// A call that was not processed goes out again, if it may; its times go on from
+    /// `intended`.
+    #[cold]
+    fn send_again(&mut self, id: CallId) -> bool {
+        let call = self.calls.get(id);
+        // Whoever has begun to answer a call has processed it.
+        if call.waiting.resent == RESENT_MAX || call.first_byte > 0 {
+            return false;
+        }
+        let sent = if call.sent == 0 { now_ns() } else { call.sent };
+        if call.waiting.resent == 0 && self.span.contains(call.waiting.arrival) {
+            self.operations[self.steps[call.step].operation].resent += 1;
+        }
+        call.waiting = call.waiting.again(sent);
+        call.again = true;
+        self.ended.push(id);
+        true
     }
 
     /// The call is over. Its times are recorded when it was intended within the

@@ -56,6 +56,10 @@ pub(crate) struct Recorder {
     failed: Option<Box<Histogram<u64>>>,
     /// Calls of the window that went well.
     pub(crate) ok: u64,
+    /// Calls of the window that were sent again, since a peer had not processed them.
+    pub(crate) resent: u64,
+    /// Calls of the window whose reply gave its length in two ways.
+    pub(crate) framing: u64,
     /// Calls that ended within the window, whenever they were intended.
     pub(crate) ended: u64,
     /// Of those, the ones that went well.
@@ -95,6 +99,8 @@ impl Recorder {
             times: Default::default(),
             failed: None,
             ok: 0,
+            resent: 0,
+            framing: 0,
             ended: 0,
             ended_ok: 0,
             errors: BTreeMap::new(),
@@ -188,6 +194,8 @@ impl Recorder {
         add(&mut self.failed, other.failed);
         self.sequences.merge(other.sequences);
         self.ok += other.ok;
+        self.resent += other.resent;
+        self.framing += other.framing;
         self.ended += other.ended;
         self.ended_ok += other.ended_ok;
         for (kind, count) in other.errors {

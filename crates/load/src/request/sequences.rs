@@ -84,6 +84,7 @@ impl Sequences {
         Next::Another(Waiting {
             intended: call.done,
             hops: 0,
+            resent: 0,
             ..*waiting
         })
     }

@@ -121,7 +121,7 @@ impl Single {
         Ok(Single {
             options: SocketOptions::of(&group.stack),
             secure: Secure::of(group, &authority)?,
-            sessions: SessionFactory::of(&group.stack, object.map(|object| object.key))?,
+            sessions: SessionFactory::of(group, object.map(|object| object.key))?,
             format,
             writer: BodyWriter::new(&group.stack, format).called_by(group),
             group: group.clone(),

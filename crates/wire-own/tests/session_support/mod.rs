@@ -8,6 +8,7 @@ use wirelab_wire_own::{CallId, End, Failure, Head, Replies};
 pub enum Event {
     First(CallId),
     Field(CallId, String, Vec<u8>),
+    FramingConflict(CallId),
     Head(CallId, Head),
     Body(CallId, Vec<u8>),
     End(CallId, End),
@@ -49,6 +50,10 @@ impl Replies for RecordedEvents {
 
     fn field(&mut self, call: CallId, name: &str, value: &[u8]) {
         self.0.push(field(call, name, value));
+    }
+
+    fn framing_conflict(&mut self, call: CallId) {
+        self.0.push(Event::FramingConflict(call));
     }
 
     fn head(&mut self, call: CallId, head: &Head) {

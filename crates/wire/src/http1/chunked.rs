@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::head::FIELDS_MAX;
+use super::head::FIELDS_USUAL;
 use crate::excerpt::excerpt;
 use crate::session::ProtocolError;
 
@@ -171,7 +171,7 @@ impl Chunked {
 
     fn check_trailers(&self) -> Result<(), ProtocolError> {
         // RFC 9112 section 7.1.2: trailers may be discarded, but must be field lines.
-        let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
+        let mut fields = [httparse::EMPTY_HEADER; FIELDS_USUAL];
         match httparse::parse_headers(&self.trailers, &mut fields) {
             Ok(httparse::Status::Complete(_)) => Ok(()),
             _ => Err(violation(

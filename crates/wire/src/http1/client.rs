@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::chunked::Chunked;
-use super::head::{self, Framing, HEAD_BYTES_MAX, Parsed};
+use super::head::{self, Framing, HeadLimits, Parsed};
 use super::options::{Options, OptionsError};
 use super::request::HeaderCache;
 use crate::excerpt::excerpt;
@@ -142,7 +142,7 @@ impl Http1 {
         if !self.partial.is_empty() {
             return self.take_partial_head(pending, rest, replies);
         }
-        match head::parse(rest, pending.head_only)? {
+        match head::parse(rest, pending.head_only, self.options.head_limits)? {
             Some(parsed) => {
                 self.begin_body(pending, &parsed, &rest[..parsed.bytes], replies);
                 Ok(parsed.bytes)
@@ -161,17 +161,17 @@ impl Http1 {
         replies: &mut impl Replies,
     ) -> Result<usize, ProtocolError> {
         let before = self.partial.len();
-        // One byte more than allowed, so that the parser sees the excess.
+        let limits = self.options.head_limits;
         // One byte beyond the limit makes the parser report the excess.
-        let taken = rest.len().min(HEAD_BYTES_MAX + 1 - before);
+        let taken = rest.len().min((limits.bytes + 1).saturating_sub(before));
         self.partial.extend_from_slice(&rest[..taken]);
         // Parsed only when it can be whole, or a head that comes byte by byte
         // would cost the square of its length.
         let whole = head::has_empty_line(&self.partial, before);
-        if !whole && self.partial.len() <= HEAD_BYTES_MAX {
+        if !whole && self.partial.len() <= limits.bytes {
             return Ok(taken);
         }
-        match head::parse(&self.partial, pending.head_only)? {
+        match head::parse(&self.partial, pending.head_only, limits)? {
             Some(parsed) => {
                 // Taken out, because the whole session is borrowed.
                 let mut head = std::mem::take(&mut self.partial);
@@ -197,7 +197,10 @@ impl Http1 {
         }
         self.closing |= !parsed.persistent;
         if let Some(names) = &self.watched {
-            report_watched(names, pending.call, head, replies);
+            report_watched(names, pending.call, head, self.options.head_limits, replies);
+        }
+        if parsed.is_conflicting {
+            replies.framing_conflict(pending.call);
         }
         replies.head(pending.call, &parsed.head);
         match parsed.framing {
@@ -247,7 +250,7 @@ impl Http1 {
             .pending
             .front()
             .is_some_and(|pending| pending.head_only);
-        match head::parse(&self.partial, head_only) {
+        match head::parse(&self.partial, head_only, self.options.head_limits) {
             // The partial head may already show the broken rule, which is more specific.
             Err(error) if !self.partial.is_empty() => Failure::Protocol(error),
             _ => Failure::Truncated,
@@ -257,8 +260,14 @@ impl Http1 {
 
 /// Parses the head a second time: its fields were not kept, and few are ever watched.
 #[cold]
-fn report_watched(names: &[Box<str>], call: CallId, head: &[u8], replies: &mut impl Replies) {
-    head::each_field(head, |name, value| {
+fn report_watched(
+    names: &[Box<str>],
+    call: CallId,
+    head: &[u8],
+    limits: HeadLimits,
+    replies: &mut impl Replies,
+) {
+    head::each_field(head, limits, |name, value| {
         let watched = names.iter().find(|own| own.eq_ignore_ascii_case(name));
         if let Some(own) = watched {
             replies.field(call, own, value);

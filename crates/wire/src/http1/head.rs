@@ -7,11 +7,32 @@ use memchr::memchr_iter;
 use crate::excerpt::excerpt;
 use crate::session::{ContentType, Encoding, Head, ProtocolError};
 
-/// Bytes that a head may have.
-pub const HEAD_BYTES_MAX: usize = 64 << 10;
+/// Bytes that a head may have, unless options state another limit.
+pub const HEAD_BYTES_MAX: usize = 256 << 10;
 
-/// Fields that a head may have.
-pub(super) const FIELDS_MAX: usize = 64;
+/// Fields that a head may have, unless options state another limit.
+pub const FIELDS_MAX: usize = 256;
+
+/// Fields for which there is room without an allocation.
+pub(super) const FIELDS_USUAL: usize = 64;
+
+/// The largest head that is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeadLimits {
+    /// Bytes, status line and empty line included.
+    pub bytes: usize,
+    /// Fields.
+    pub fields: usize,
+}
+
+impl Default for HeadLimits {
+    fn default() -> HeadLimits {
+        HeadLimits {
+            bytes: HEAD_BYTES_MAX,
+            fields: FIELDS_MAX,
+        }
+    }
+}
 
 /// How the end of a body is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +54,8 @@ pub(super) struct Parsed {
     pub(super) framing: Framing,
     /// The connection outlives this reply.
     pub(super) persistent: bool,
+    /// The reply has both transfer-encoding and content-length.
+    pub(super) is_conflicting: bool,
     /// Length of the head, its empty line included.
     pub(super) bytes: usize,
 }
@@ -46,8 +69,12 @@ impl Parsed {
 
 /// Parses the head that `input` begins with; `None` when it is not whole yet.
 /// This client never asks for another protocol, so a server must not switch to one.
-pub(super) fn parse(input: &[u8], head_only: bool) -> Result<Option<Parsed>, ProtocolError> {
-    let parsed = parse_unsolicited(input, head_only)?;
+pub(super) fn parse(
+    input: &[u8],
+    head_only: bool,
+    limits: HeadLimits,
+) -> Result<Option<Parsed>, ProtocolError> {
+    let parsed = parse_unsolicited(input, head_only, limits)?;
     match parsed {
         Some(parsed) if parsed.head.status == 101 => Err(violation(
             "101 only after a request to upgrade (RFC 9110 section 15.2.2)",
@@ -61,6 +88,7 @@ pub(super) fn parse(input: &[u8], head_only: bool) -> Result<Option<Parsed>, Pro
 pub(super) fn parse_unsolicited(
     input: &[u8],
     head_only: bool,
+    limits: HeadLimits,
 ) -> Result<Option<Parsed>, ProtocolError> {
     // A foreign protocol is reported by its first bytes, not by a parser's general error.
     if !b"HTTP/1.".starts_with(&input[..input.len().min(7)]) {
@@ -70,21 +98,79 @@ pub(super) fn parse_unsolicited(
         ));
     }
     // Uninitialized, because 64 empty fields (2 KiB) would be written for every head.
-    let mut storage = [MaybeUninit::<httparse::Header>::uninit(); FIELDS_MAX];
+    let mut storage = [MaybeUninit::<httparse::Header>::uninit(); FIELDS_USUAL];
     let mut reply = httparse::Response::new(&mut []);
+    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
+        &mut reply,
+        input,
+        &mut storage,
+    );
+    match parsed {
+        Ok(parsed) => read_fields(&reply, parsed, input, head_only, limits),
+        Err(error) => parse_unusual(error, input, head_only, limits),
+    }
+}
+
+/// Parses a head that has more fields than usual, or folded lines, which many servers of other
+/// makers send and most clients accept.
+#[cold]
+fn parse_unusual(
+    error: httparse::Error,
+    input: &[u8],
+    head_only: bool,
+    limits: HeadLimits,
+) -> Result<Option<Parsed>, ProtocolError> {
+    let unfolded = unfold(input, limits);
+    if unfolded.is_none() && error != httparse::Error::TooManyHeaders {
+        return Err(violation(find_violated_rule(error), input));
+    }
+    let head = unfolded.as_deref().unwrap_or(input);
+    let mut storage = vec![httparse::EMPTY_HEADER; limits.fields];
+    let mut reply = httparse::Response::new(&mut storage);
     let parsed = httparse::ParserConfig::default()
-        .parse_response_with_uninit_headers(&mut reply, input, &mut storage)
+        .parse_response(&mut reply, head)
         .map_err(|error| violation(find_violated_rule(error), input))?;
-    let bytes = match parsed {
-        httparse::Status::Complete(bytes) if bytes <= HEAD_BYTES_MAX => bytes,
-        // Incomplete is not an error as long as the head may still end within the limit.
-        httparse::Status::Partial if input.len() <= HEAD_BYTES_MAX => return Ok(None),
-        _ => {
-            return Err(violation(
-                "head of at most 65536 bytes (limit of this client)",
-                input,
-            ));
+    read_fields(&reply, parsed, head, head_only, limits)
+}
+
+/// The head with spaces in place of line breaks before a continuation (RFC 9112 section 5.2);
+/// as long as it was. None where no line is folded.
+fn unfold(input: &[u8], limits: HeadLimits) -> Option<Vec<u8>> {
+    let within = &input[..input.len().min(limits.bytes + 1)];
+    let mut copy: Option<Vec<u8>> = None;
+    let mut fields = memchr_iter(b'\n', within);
+    // The line after the status line begins a field, and cannot continue one.
+    let mut line = fields.next()? + 1;
+    for at in fields {
+        let content = &within[line..at];
+        let content = content.strip_suffix(b"\r").unwrap_or(content);
+        // The empty line: what follows is the body.
+        if content.is_empty() {
+            break;
         }
+        if matches!(within.get(at + 1), Some(b' ' | b'\t')) {
+            let copy = copy.get_or_insert_with(|| input.to_vec());
+            copy[line + content.len()..=at].fill(b' ');
+        }
+        line = at + 1;
+    }
+    copy
+}
+
+/// What a parsed head means, once it is whole.
+#[inline]
+fn read_fields(
+    reply: &httparse::Response,
+    parsed: httparse::Status<usize>,
+    input: &[u8],
+    head_only: bool,
+    limits: HeadLimits,
+) -> Result<Option<Parsed>, ProtocolError> {
+    let bytes = match parsed {
+        httparse::Status::Complete(bytes) if bytes <= limits.bytes => bytes,
+        // Incomplete is not an error as long as the head may still end within the limit.
+        httparse::Status::Partial if input.len() <= limits.bytes => return Ok(None),
+        _ => return Err(too_long(limits, input)),
     };
     let status = reply.code.unwrap_or_default();
     // httparse takes any three digits; RFC 9110 section 15 begins at 100.
@@ -96,10 +182,12 @@ pub(super) fn parse_unsolicited(
     let is_http11 = reply.version == Some(1);
     // The framing needs all fields: which of them counts depends on the others.
     let framing = fields.framing(status, head_only, is_http11, input)?;
+    let is_conflicting = fields.chunked && fields.length.is_some();
     Ok(Some(Parsed {
         head: Head {
             status,
-            content_length: fields.length,
+            // Transfer-encoding overrides it (RFC 9112 section 6.3, rule 3).
+            content_length: fields.length.filter(|_| !is_conflicting),
             encoding: fields.encoding,
             content_type: fields.content_type,
             errors: fields.errors,
@@ -107,14 +195,28 @@ pub(super) fn parse_unsolicited(
         },
         framing,
         // A body that ends with the connection cannot be followed by another reply.
-        persistent: fields.persistent(is_http11) && framing != Framing::UntilClose,
+        // After a reply with two lengths nothing may be (RFC 9112 section 6.1).
+        persistent: fields.persistent(is_http11)
+            && framing != Framing::UntilClose
+            && !is_conflicting,
+        is_conflicting,
         bytes,
     }))
 }
 
+#[cold]
+fn too_long(limits: HeadLimits, input: &[u8]) -> ProtocolError {
+    ProtocolError {
+        rule: "heads within the limit of this client",
+        found: format!("more than {} bytes: {}", limits.bytes, excerpt(input)),
+    }
+}
+
 /// The fields of a head that [`parse`] took, parsed again for callers that need their values.
-pub(super) fn each_field(head: &[u8], mut take: impl FnMut(&str, &[u8])) {
-    let mut storage = [httparse::EMPTY_HEADER; FIELDS_MAX];
+pub(super) fn each_field(head: &[u8], limits: HeadLimits, mut take: impl FnMut(&str, &[u8])) {
+    let unfolded = unfold(head, limits);
+    let head = unfolded.as_deref().unwrap_or(head);
+    let mut storage = vec![httparse::EMPTY_HEADER; limits.fields];
     let mut reply = httparse::Response::new(&mut storage);
     if httparse::ParserConfig::default()
         .parse_response(&mut reply, head)
@@ -149,7 +251,7 @@ pub(super) fn find_violated_rule(error: httparse::Error) -> &'static str {
             "field names are tokens followed by a colon (RFC 9112 section 5)"
         }
         httparse::Error::HeaderValue => {
-            "field values hold no control character and are not folded (RFC 9112 section 5)"
+            "field values hold no control character (RFC 9112 section 5)"
         }
         httparse::Error::NewLine => {
             "lines end with CRLF, no CR is without LF (RFC 9112 section 2.2)"
@@ -158,7 +260,7 @@ pub(super) fn find_violated_rule(error: httparse::Error) -> &'static str {
             "status line: version, three digits, reason (RFC 9112 section 4)"
         }
         httparse::Error::Token => "reason phrases hold no control character (RFC 9112 section 4)",
-        httparse::Error::TooManyHeaders => "at most 64 fields in a head (limit of this client)",
+        httparse::Error::TooManyHeaders => "fields within the limit of this client",
         httparse::Error::Version => "version HTTP/1.0 or HTTP/1.1 (RFC 9112 section 2.3)",
     }
 }
@@ -254,11 +356,6 @@ impl Fields {
         is_http11: bool,
         input: &[u8],
     ) -> Result<Framing, ProtocolError> {
-        // A known vector of request smuggling: the two sides could disagree on the end.
-        if self.chunked && self.length.is_some() {
-            let rule = "not both transfer-encoding and content-length (RFC 9112 section 6.3)";
-            return Err(violation(rule, input));
-        }
         // An HTTP/1.0 recipient would take the chunk sizes for content.
         if self.chunked && !is_http11 {
             return Err(violation(
@@ -270,7 +367,7 @@ impl Fields {
         if head_only || status < 200 || status == 204 || status == 304 {
             return Ok(Framing::Absent);
         }
-        // Rules 4, 6 and 8 of RFC 9112 section 6.3.
+        // Rules 3, 4, 6 and 8 of RFC 9112 section 6.3.
         Ok(match (self.chunked, self.length) {
             (true, _) => Framing::Chunked,
             (false, Some(length)) => Framing::Length(length),

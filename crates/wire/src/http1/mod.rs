@@ -7,8 +7,11 @@
 //!
 //! Who reads captures finds the heads of both sides in [`passive`].
 //!
-//! Where RFC 9112 lets a recipient choose between repairing a reply and
-//! refusing it, this client refuses: a laboratory reports what it was sent.
+//! Where RFC 9112 lets a recipient choose between repairing a reply and refusing it, this
+//! client repairs what other clients repair too, or servers of other makers could not be
+//! measured: folded lines become spaces (section 5.2), and transfer-encoding wins over
+//! content-length, which is reported ([`Replies::framing_conflict`](crate::Replies)) and ends
+//! the connection (section 6.3). All else is refused.
 
 mod chunked;
 mod client;
@@ -18,5 +21,6 @@ pub mod passive;
 mod request;
 
 pub use client::Http1;
+pub use head::{FIELDS_MAX, HEAD_BYTES_MAX, HeadLimits};
 pub use options::{Options, OptionsError, Version};
 pub use request::{RequestError, check_request};

@@ -1,5 +1,7 @@
 //! How an HTTP/1.x connection is used.
 
+use super::head::HeadLimits;
+
 /// Version that requests carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Version {
@@ -23,6 +25,8 @@ pub struct Options {
     pub pipeline: u32,
     /// Head and body of a request in two sends.
     pub split_writes: bool,
+    /// The largest head of a reply that is accepted.
+    pub head_limits: HeadLimits,
 }
 
 impl Default for Options {
@@ -32,6 +36,7 @@ impl Default for Options {
             close: false,
             pipeline: 1,
             split_writes: false,
+            head_limits: HeadLimits::default(),
         }
     }
 }

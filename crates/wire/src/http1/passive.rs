@@ -3,7 +3,9 @@
 
 use std::mem::MaybeUninit;
 
-use super::head::{FIELDS_MAX, Fields, find_violated_rule, parse_unsolicited, violation};
+use super::head::{
+    FIELDS_MAX, Fields, HeadLimits, find_violated_rule, parse_unsolicited, violation,
+};
 use crate::session::{ContentType, ProtocolError};
 
 pub use super::chunked::{Chunked, Step};
@@ -57,7 +59,7 @@ pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
     let bytes = match parsed {
         httparse::Status::Complete(bytes) if bytes <= HEAD_BYTES_MAX => bytes,
         httparse::Status::Partial if input.len() <= HEAD_BYTES_MAX => return Ok(None),
-        _ => return Err(violation("head of at most 65536 bytes", input)),
+        _ => return Err(violation("head of at most 262144 bytes", input)),
     };
     let mut fields = Fields::default();
     let mut soap_action = None;
@@ -92,7 +94,7 @@ pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
 /// When it is none (RFC 9112 section 4), or larger than [`HEAD_BYTES_MAX`].
 pub fn reply(input: &[u8], head_only: bool) -> Result<Option<ReplyHead>, ProtocolError> {
     Ok(
-        parse_unsolicited(input, head_only)?.map(|parsed| ReplyHead {
+        parse_unsolicited(input, head_only, HeadLimits::default())?.map(|parsed| ReplyHead {
             status: parsed.head.status,
             content_type: parsed.head.content_type,
             framing: parsed.framing,

@@ -53,6 +53,8 @@ pub struct Client {
     pub(super) receive_window: ReceiveWindow,
     /// The peer's first SETTINGS has begun.
     pub(super) preface_received: bool,
+    /// No stream may be opened before the peer's first SETTINGS.
+    pub(super) settings_due: bool,
     /// DATA frames without content since the last with some.
     pub(super) empty_data: u32,
 
@@ -67,7 +69,8 @@ impl Client {
     pub fn new(options: Options) -> Client {
         let options = options.clamped();
         Client {
-            peer: PeerSettings::new(),
+            peer: PeerSettings::new(options.wait_settings),
+            settings_due: options.wait_settings,
             streams: Streams::default(),
             reset_streams: ResetStreams::default(),
             requests: RequestEncoder::new(options.https),

@@ -19,6 +19,10 @@ impl Client {
         if head.has(flag::ACK) {
             return Ok(());
         }
+        if std::mem::take(&mut self.settings_due) {
+            // Unless this frame sets a limit, there is none (RFC 9113 section 6.5.2).
+            self.peer.streams_max = u32::MAX;
+        }
         // The length is a multiple of 6 bytes: checked with the frame's header.
         let (entries, _) = payload.as_chunks();
         let mut growth = 0;

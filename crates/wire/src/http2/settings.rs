@@ -27,6 +27,8 @@ pub struct Options {
     pub header_list_max: u32,
     /// The connection is under TLS: `:scheme` is `https` (RFC 9113 section 8.3.1).
     pub https: bool,
+    /// No stream is opened before the peer's SETTINGS have come.
+    pub wait_settings: bool,
 }
 
 impl Default for Options {
@@ -43,6 +45,7 @@ impl Default for Options {
             max_streams: 100,
             header_list_max: 64 << 10,
             https: false,
+            wait_settings: false,
         }
     }
 }
@@ -107,11 +110,12 @@ pub(super) enum Change {
 }
 
 impl PeerSettings {
-    pub(super) fn new() -> PeerSettings {
+    /// Those before the peer's first SETTINGS; with `wait` it allows no stream until then.
+    pub(super) fn new(wait: bool) -> PeerSettings {
         PeerSettings {
             // RFC 9113 section 6.5.2: initially there is no limit. The first SETTINGS
             // of the server usually sets one, before or after the first requests.
-            streams_max: u32::MAX,
+            streams_max: if wait { 0 } else { u32::MAX },
             window: WINDOW_DEFAULT,
             frame_max: MAX_FRAME_SIZE_MIN,
         }

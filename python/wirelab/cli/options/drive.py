@@ -35,6 +35,12 @@ class ConnectionOptions:
         help="Calls in flight per connection (pipelined with HTTP/1.1). [default: 1]",
     )
     http2: bool = option("--http2", is_flag=True, help="Use HTTP/2 with prior knowledge.")
+    wait_settings: bool = option(
+        "--wait-settings",
+        is_flag=True,
+        help="Open HTTP/2 streams only after the server's SETTINGS, so that none exceeds its limit "
+        "of streams.",
+    )
     close: bool = option("--close", is_flag=True, help="Open a new connection for each call.")
     work: str | None = option(
         "--work",
@@ -72,6 +78,28 @@ class ConnectionOptions:
         help=f"{POSTGRES_HELP} Needs a stack with store=postgres.",
     )
     ready_timeout_s: float | None = option("--ready-timeout", **READY_TIMEOUT_OPTION)
+    reconnect_delay: str = option(
+        "--reconnect-delay",
+        metavar="TIME",
+        default="128ms",
+        show_default=True,
+        help="Longest pause before the next attempt to connect after failures in a row. Pauses "
+        "begin at 1ms and double; 0s: none.",
+    )
+    head_bytes: int = option(
+        "--head-bytes",
+        type=click.IntRange(1_024, 16 << 20),
+        default=256 << 10,
+        show_default=True,
+        help="Size of the largest head of a reply that is accepted.",
+    )
+    head_fields: int = option(
+        "--head-fields",
+        type=click.IntRange(16, 65_536),
+        default=256,
+        show_default=True,
+        help="Number of header fields that a reply of HTTP/1.x may have.",
+    )
 
 
 @dataclass(frozen=True)
