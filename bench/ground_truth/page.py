@@ -15,6 +15,7 @@ from bench.ground_truth.scoring import Score, Tally
 from bench.pages import marked_parts
 from wirelab.format.counting import counted
 from wirelab.stack.reference import Stack
+from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.interval import Interval
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/diagnosis-truth.md"
@@ -178,7 +179,7 @@ def short_of_aim(total: Score) -> list[str]:
         f"{cause}: {name} {_share(interval)}, at least {AIM} is asked for"
         for cause, tally in total.tallies.items()
         for name, interval in _shares(tally)
-        if interval is not None and _limit_share(tally, interval) < AIM
+        if interval is not None and _limit_share(name, tally, interval) < AIM
     ]
     found += [f"{cause}: no occurrence" for cause, one in total.tallies.items() if not one.captures]
     if total.alarms is not None and total.alarms.estimate > ALARMS_MAX:
@@ -186,10 +187,14 @@ def short_of_aim(total: Score) -> list[str]:
     return found
 
 
-def _limit_share(tally: Tally, interval: Interval) -> float:
-    """What counts of a share: a few occurrences cannot bound it."""
-    is_enough = tally.right + tally.missed >= OCCURRENCES_MIN
-    return interval.low if is_enough and interval.low is not None else interval.estimate
+def _limit_share(name: str, tally: Tally, interval: Interval) -> float:
+    """What counts of a share: a few occurrences cannot bound it. The bound is that of the
+    occurrences, because few causes have enough captures for one."""
+    if tally.right + tally.missed < OCCURRENCES_MIN:
+        return interval.estimate
+    wrong = tally.false if name == "precision" else tally.missed
+    low = binomial_interval(tally.right, tally.right + wrong).low
+    return interval.estimate if low is None else low
 
 
 def _shares(tally: Tally) -> Iterator[tuple[str, Interval | None]]:

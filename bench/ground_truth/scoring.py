@@ -13,7 +13,7 @@ from bench.ground_truth.captures.corpus import Case
 from bench.ground_truth.labels.occurrence import CAUSES, DATA, Key, Occurrence
 from wirelab.errors import TrialFailed
 from wirelab.process import engine_binary
-from wirelab.statistics.distributions import binomial_interval
+from wirelab.statistics.distributions import binomial_interval, cluster_share
 from wirelab.statistics.interval import Interval
 
 
@@ -52,16 +52,19 @@ class Tally:
     """Findings that may be called either way, and so were not counted."""
     captures: int = 0
     """With at least one sure occurrence."""
+    units: list[tuple[int, int, int]] = field(default_factory=list)
+    """Of each capture what is right, missed and false: occurrences of one capture have one setting
+    and one moment of the machine, and are right or wrong together."""
 
     @property
     def precision(self) -> Interval | None:
-        """Share of findings that are right; None without findings."""
-        return _share(self.right, self.right + self.false)
+        """Share of findings that are right, with captures as units; None without findings."""
+        return cluster_share([(right, right + false) for right, _, false in self.units])
 
     @property
     def recall(self) -> Interval | None:
-        """Share of occurrences that were found; None without occurrences."""
-        return _share(self.right, self.right + self.missed)
+        """Share of occurrences that were found, with captures as units; None without any."""
+        return cluster_share([(right, right + missed) for right, missed, _ in self.units])
 
 
 def _share(hits: int, n: int) -> Interval | None:
@@ -119,6 +122,7 @@ def _compare(total: Score, case: Case, cause: str, findings: list[Finding]) -> s
     tally.false += len(false)
     is_open = {one.key for one in findings} - found.keys()
     tally.either += len(either & found.keys()) + len(is_open)
+    tally.units.append((len(sure & found.keys()), len(missed), len(false)))
     tally.captures += bool(sure)
     total.disagreements += [_make_miss(case, truths[key]) for key in sorted(missed)]
     total.disagreements += [_false(case, found[key]) for key in sorted(false)]

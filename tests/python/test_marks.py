@@ -22,6 +22,7 @@ from wirelab.documents.event import Pauses
 from wirelab.records.group import Times
 from wirelab.records.noise import NoiseRecord
 from wirelab.records.trial import Check, Json, Trial
+from wirelab.report.terminal import terminal_table
 from wirelab.run import finished
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.figure import (
@@ -281,3 +282,28 @@ def test_at_most_a_tenth_of_the_atlas_is_marked() -> None:
         marked += sum(name in marks for name in figures)
     assert shown > 500
     assert 0 < marked <= 0.1 * shown
+
+
+@pytest.mark.parametrize(("factor", "is_shown"), [(1.5, True), (2.5, False)])
+def test_a_p99_that_is_known_to_a_factor_of_two_is_no_figure(factor: float, is_shown: bool) -> None:
+    """Two trials whose interval reaches that factor to either side (t of 12.7 at 1 degree)."""
+    apart = 2.0 * np.log(factor) / 12.706
+
+    def spread(given: Trial) -> Trial:
+        p99 = round(1e6 * np.exp(apart * (given.repeat - 0.5)))
+        response = given.result.times["response"]
+        percentiles = {**response.percentiles_ns, "p99": p99}
+        return with_times(given, "response", replace(response, percentiles_ns=percentiles))
+
+    cell = measured(spread, trials=2)
+    found = cell.interval(RESPONSE_P99)
+    assert found is not None
+    assert found.bounds is not None
+    assert (found.bounds[1] / found.bounds[0]) ** 0.5 == pytest.approx(factor, rel=0.01)
+    assert (cell.shown(RESPONSE_P99) is not None) == is_shown
+    text = printed(cell.trials)
+    assert ("1.00 ms" in text) == is_shown
+
+
+def printed(every: Sequence[Trial]) -> str:
+    return "\n".join(line.text for line in terminal_table(every))

@@ -40,7 +40,8 @@ def test_a_cell_of_the_table_has_all_calls_above_good_ones(tmp_path: Path) -> No
     source = Source.read(write_run(tmp_path / "run", struck()))
     (table,) = tables.cell_tables(source)
     p99 = {row[0]: row[table.columns.index("p99")] for row in table.rows}
-    assert p99["rest@rust json"].startswith("all 10.0 s\ngood ")
+    assert p99["rest@rust json"].startswith("all 10.0 s\ncalls failed, up to 100 %\n")
+    assert "\ngood " in p99["rest@rust json"]
     assert "ms\n" in p99["rest@rust json"]
     assert p99["grpc@rust"][:3] not in ("all", "goo")
 
@@ -121,7 +122,9 @@ def test_a_p99_whose_interval_reaches_below_the_p50_is_of_too_few_trials(tmp_pat
     (table,) = tables.cell_tables(Source.read(write_run(tmp_path / "run", every)))
     assert table.rows[0][table.columns.index("p99")].endswith("\ntoo few trials")
     shown = printed(every)
-    assert "9.49 ms?" in shown
+    # It is known to a factor of two or worse, too, and so not shown.
+    assert "9.49 ms" not in shown
+    assert "—?" in shown
     assert "?: too few trials, the interval of the p99 reaches below the p50." in shown
     figures = to_json(every, 0.05)["cells"][0]["figures"]
     assert figures["response_p99"]["reason"].startswith("too few trials: the interval")

@@ -83,7 +83,7 @@ def cell_name(names: Names, point: Point) -> str:
 def figure_text(cell: Cell, figure: Figure, threshold: float = THRESHOLD) -> str:
     """The mean, and on lines of their own the 95 % interval if there is one, and what marked it
     (``threshold``: a share, up to which nothing does)."""
-    shown = over_limits(cell.interval(figure), figure.unit).removesuffix(f"\n{NONE}")
+    shown = over_limits(cell.shown(figure), figure.unit).removesuffix(f"\n{NONE}")
     return "\n".join([shown, *(mark.text for mark in marks_of(cell, figure, threshold))])
 
 

@@ -32,7 +32,14 @@ class Mark:
     @property
     def text(self) -> str:
         """``engine backlog, up to 12 %``; without a figure where the amount is not known."""
-        return self.check if self.bias is None else f"{self.check}, up to {100 * self.bias:.2g} %"
+        if self.bias is None:
+            return self.check
+        return f"{self.check}, up to {percent_text(self.bias)}"
+
+
+def percent_text(share: float) -> str:
+    """``2.5 %``, ``12 %``, ``150 %``."""
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
 
 
 def figure_marks(cell: Cell, threshold: float = THRESHOLD) -> Mapping[str, tuple[Mark, ...]]:
@@ -46,7 +53,7 @@ def figure_marks(cell: Cell, threshold: float = THRESHOLD) -> Mapping[str, tuple
                 found.setdefault(touched, {}).setdefault(check.name, []).append(share)
     shown = {}
     for figure in cell.figures:
-        if figure.name not in found or not (interval := cell.interval(figure)):
+        if figure.name not in found or not (interval := cell.shown(figure)):
             continue
         allowed = max(half_width(interval) or 0.0, threshold)
         every = (_mark(name, shares, interval.n) for name, shares in found[figure.name].items())

@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from itertools import groupby
 
 from wirelab.checks.load import client_bound
-from wirelab.checks.marks import Mark, figure_marks
+from wirelab.checks.marks import Mark, figure_marks, percent_text
 from wirelab.checks.replies import UNCHECKED, differences, is_unchecked
 from wirelab.format import wrapping
 from wirelab.format.console import Line
@@ -162,8 +162,8 @@ def _bytes(cell: Cell) -> str:
 
 def _figure(cell: Cell, figure: Figure, marks: Container[str]) -> str:
     """With ``?`` where it is a p99 of too few trials or calls, and ``*`` where it is marked."""
-    interval = cell.interval(figure)
-    lacks = "?" if interval and doubt(cell, figure) else ""
+    interval = cell.shown(figure)
+    lacks = "?" if cell.interval(figure) and doubt(cell, figure) else ""
     return f"{estimate(interval, figure.unit)}{lacks}{MARK if figure.name in marks else ''}"
 
 
@@ -337,7 +337,7 @@ def _words(check: str, marks: Sequence[tuple[str, Mark]]) -> str:
     biases = [mark.bias for _, mark in marks]
     known = [bias for bias in biases if bias is not None]
     amount = (
-        f"by up to {100 * max(known):.2g} %"
+        f"by up to {percent_text(max(known))}"
         if len(known) == len(biases)
         else "by an unknown amount"
     )

@@ -9,12 +9,25 @@ from dataclasses import dataclass, field
 import msgspec
 
 from wirelab.records.trial import Point, Trial
-from wirelab.statistics.figure import FIGURES, FIRST_CALLS, GOOD_CALLS, Figure
+from wirelab.statistics.figure import (
+    FIGURES,
+    FIRST_CALLS,
+    GOOD_CALLS,
+    GOOD_P99,
+    RESPONSE_P99,
+    SERVICE_P99,
+    Figure,
+)
 from wirelab.statistics.interval import Interval, NoValues
 from wirelab.statistics.mean import mean_interval
 
 REPEATED_SHARE_MAX = 0.2
 """Of a cell's trials: with more of them repeated, the machine was too busy for the cell."""
+
+
+P99 = (RESPONSE_P99, GOOD_P99, SERVICE_P99)
+WIDE_FACTOR = 2.0
+"""Between the limits of an interval and its middle."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,15 @@ class Cell:
     def values(self, figure: Figure) -> list[float]:
         """The figure of every measured trial that has it, in its unit."""
         return [value for trial in self.measured if (value := figure.of(trial)) is not None]
+
+    def shown(self, figure: Figure) -> Interval | None:
+        """The interval of a figure to be shown; None also for a p99 whose half width is a factor of
+        :data:`WIDE_FACTOR` or more, which is not a figure."""
+        interval = self.interval(figure)
+        if interval is None or interval.bounds is None or figure not in P99:
+            return interval
+        low, high = interval.bounds
+        return interval if high < WIDE_FACTOR**2 * low else None
 
     def by_repeat(self, figure: Figure) -> dict[int, float]:
         """The same by the trial's repeat, which is its block."""

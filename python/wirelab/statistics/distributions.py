@@ -6,7 +6,7 @@ against scipy's to a relative 1e-9. All rest on the regularized incomplete beta 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import exp, inf, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
@@ -160,6 +160,35 @@ def binomial_interval(hits: int, n: int, confidence: float = 0.95) -> Interval:
     low = 0.0 if hits == 0 else beta_quantile(tail, hits, n - hits + 1)
     high = 1.0 if hits == n else beta_quantile(1.0 - tail, hits + 1, n - hits)
     return Interval(hits / n, low, high, n, "Clopper-Pearson")
+
+
+def cluster_share(clusters: Sequence[tuple[int, int]], confidence: float = 0.95) -> Interval | None:
+    """Interval of a share whose cases come in clusters of (hits, cases); None without a case.
+
+    Clopper and Pearson's with the number of independent cases that has the variance between
+    clusters (Korn & Graubard 1998, Survey Methodology 24(2), section 3), with their correction for
+    few clusters, and at most that of the clusters. Where all or none are hits, each cluster is one
+    case. Raises :class:`OutOfRange`.
+    """
+    confidence_checked(confidence)
+    known = [(hits, cases) for hits, cases in clusters if cases]
+    if not known:
+        return None
+    if any(not 0 <= hits <= cases for hits, cases in known):
+        raise OutOfRange("a cluster has more hits than cases, or less than none")
+    total, number = sum(cases for _, cases in known), len(known)
+    share = sum(hits for hits, _ in known) / total
+    squares = sum((hits - share * cases) ** 2 for hits, cases in known)
+    worth = float(number)
+    if 0.0 < share < 1.0 and squares > 0.0 and number > 1:
+        variance = squares * number / (number - 1) / total**2
+        tail = 0.5 + confidence / 2.0
+        few = student_t_quantile(tail, total - 1) / student_t_quantile(tail, number - 1)
+        worth = min(worth, share * (1.0 - share) / variance * few**2)
+    hits, tail = share * worth, (1.0 - confidence) / 2.0
+    low = 0.0 if hits <= 0.0 else beta_quantile(tail, hits, worth - hits + 1.0)
+    high = 1.0 if share == 1.0 else beta_quantile(1.0 - tail, hits + 1.0, worth - hits)
+    return Interval(share, low, high, number, "Clopper-Pearson, clusters as units")
 
 
 _SHIFT = 8.0

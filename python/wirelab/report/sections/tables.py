@@ -114,9 +114,11 @@ def _figure(cell: Cell, figure: Figure, marks: Marks) -> str:
     """With its limits, what it lacks, and what marked it."""
     bound = "≥ " if figure is RATE and any(map(client_bound, cell.measured)) else ""
     lacks = doubt(cell, figure)
-    shown = f"{bound}{over_limits(cell.interval(figure), figure.unit)}"
+    shown = f"{bound}{over_limits(cell.shown(figure), figure.unit)}"
     found = [mark_text(mark) for mark in marks.get(figure.name, ())]
-    return "\n".join([shown, *([lacks.words] if lacks else []), *found])
+    is_wide = cell.shown(figure) is None and cell.interval(figure) is not None
+    why = [WIDE] if is_wide and not lacks else []
+    return "\n".join([shown, *why, *([lacks.words] if lacks else []), *found])
 
 
 def mark_text(mark: Mark) -> str:
@@ -207,6 +209,7 @@ P50_OF = {RESPONSE_P99: RESPONSE_P50, GOOD_P99: GOOD_P50}
 CALLS_MIN = 1_000
 """Calls of a trial from which on ten lie above its p99."""
 BELOW = "the interval of the p99 reaches below the p50"
+WIDE = "known to a factor of 2 or worse"
 TRIALS = "too few trials"
 CALLS = "too few calls"
 
