@@ -49,9 +49,9 @@ class ServerNoise:
 
     def kept_off(self, group: GroupResult) -> KeptOff | None:
         """What was observed within the group's window; None if that is not known."""
-        if self._sampler is None or not group.window_s:
-            return None
         start = group.window_start_ns
+        if self._sampler is None or start is None or not group.window_s:
+            return None
         window = start, start + round(group.window_s * 1e9)
         waited_s = self._sampler.service_run_delay_s(*window)
         others_s = self._sampler.findings(*window).other_cpu_s
