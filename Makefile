@@ -194,6 +194,7 @@ bench: develop ## the engine compared with wrk, h2load, ab and ghz; reading comp
 ground-truth: develop ## the diagnosis compared with captures of known causes: precision and recall (25 minutes, root)
 	$(BIN)/python -m bench.ground_truth
 	$(BIN)/python -m bench.ground_truth.scripted
+	$(BIN)/python -m bench.ground_truth.written
 
 facts: develop ## measure again what `wirelab facts` shows (2 minutes; after `make test`)
 	@.ci/need go java
