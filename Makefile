@@ -197,6 +197,7 @@ bench: develop ## the engine compared with wrk, h2load, ab and ghz; reading comp
 ground-truth: develop ## the diagnosis compared with captures of known causes: precision and recall (25 minutes, root)
 	$(BIN)/python -m bench.ground_truth
 	$(BIN)/python -m bench.ground_truth.scripted
+	$(BIN)/python -m bench.ground_truth.written
 
 judge: develop ## `wirelab wrap` compared with servers whose log is the truth, for docs/reference/wrap.md (20 minutes, root)
 	$(BIN)/python -m bench.judge

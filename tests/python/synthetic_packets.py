@@ -43,7 +43,12 @@ FINDING: Json = {
     "share_of_latency": 0.9,
     "where": [{"flow": 1, "exchange": 3, "packets": [4, 5], "ms": 41.0}],
     "words": "In 1000 of 2000 exchanges the second write waited for an acknowledgment.",
-    "test": {"axis": "server.nagle", "value": "off", "predict": "41 ms less in each second call"},
+    "test": {
+        "axis": "server.nagle",
+        "value": "off",
+        "predict": "41 ms less in each second call",
+        "ms_least": 0.0,
+    },
 }
 NO_SWITCH: Json = {
     **FINDING,

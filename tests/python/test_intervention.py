@@ -162,6 +162,24 @@ def test_causes_that_one_switch_ends_are_predicted_together() -> None:
     assert not record.together
 
 
+def test_what_packets_show_at_most_is_predicted_as_a_limit() -> None:
+    """Of 36 ms per call nothing, a third, or all is certain."""
+    shown = {}
+    for least in (0.0, 1200.0, 3600.0):
+        found = {**STALL, "test": {**STALL["test"], "ms_least": least}}
+        (test,) = proposal_of(text_of(), found).record.tests
+        assert test.ms_predicted == pytest.approx(36.0)
+        assert test.least == pytest.approx(least / 100)
+        trials = trials_of(STALLED, [40.0, 40.4, 39.8, 40.2], found)
+        trials += trials_of(FLIPPED, [24.0, 24.2, 23.9, 24.1])
+        outcome = judge(proposal_of(text_of(), found).record, trials)
+        text = "\n".join(report_tested.lines(outcome))
+        shown[least] = re.search(r"predicted (.+) less per call", text), outcome.tested[0]
+    words = [match[1] if match else "" for match, _ in shown.values()]
+    assert words == ["up to 36.0 ms", "12.0 ms to 36.0 ms", "36.0 ms"]
+    assert [tested.prediction for _, tested in shown.values()] == ["met", "met", "less"]
+
+
 def test_losses_are_tested_by_the_same_link_without_loss() -> None:
     lossy = (
         "{name: bad, both: {delay_ms: 5, jitter_ms: 1, distribution: normal,"

@@ -67,6 +67,39 @@ def test_a_flip_that_helps_less_than_predicted_holds_and_misses_the_prediction()
     assert tested.reason == "time was saved, but less than predicted"
 
 
+def _judged_limit(before: Sequence[float], after: Sequence[float]) -> Judged:
+    """The same where packets show at most 36 ms: the application may have written late."""
+    limit = planned().model_copy(update={"ms_least": 0.0})
+    record = Interventions(minimum_share=0.05, tests=(limit,))
+    trials = [*trials_of(STALLED, before, STALL), *trials_of(FLIPPED, after)]
+    (tested,) = judge(record, trials).tested
+    return tested
+
+
+@pytest.mark.parametrize("saved", [36.0, 16.0, 5.0])
+def test_a_prediction_of_at_most_is_met_by_less(saved: float) -> None:
+    """An application that wrote 20 ms late saves 16 of 36 ms."""
+    before = [40.0, 40.4, 39.8, 40.2]
+    tested = _judged_limit(before, [time - saved for time in (40.1, 40.3, 39.9, 40.0)])
+    assert (tested.verdict, tested.prediction) == ("holds", "met")
+
+
+def test_a_prediction_of_at_most_is_missed_by_more() -> None:
+    tested = _judged_limit([60.0, 60.4, 59.8, 60.2], [4.0, 4.2, 3.9, 4.1])
+    assert (tested.verdict, tested.prediction) == ("holds", "more")
+
+
+def test_a_prediction_of_at_most_is_missed_by_next_to_nothing() -> None:
+    """A significant saving of 0.8 ms is less than a tenth of 36 ms."""
+    tested = _judged_limit([40.0, 40.05, 39.95, 40.0], [39.2, 39.25, 39.15, 39.2])
+    assert (tested.verdict, tested.prediction) == ("holds", "less")
+
+
+def test_a_prediction_of_at_most_does_not_hold_where_nothing_is_saved() -> None:
+    tested = _judged_limit([40.0, 40.4, 39.8, 40.2], [40.1, 39.9, 40.3, 40.0])
+    assert (tested.verdict, tested.reason) == ("does not hold", "no time was saved")
+
+
 def test_a_flip_that_slows_does_not_hold() -> None:
     tested = _judged([40.0, 40.4, 39.8, 40.2], [50.0, 50.2, 49.9, 50.1])
     assert (tested.verdict, tested.reason) == ("does not hold", "calls became slower")

@@ -48,13 +48,16 @@ def test_of_a_run_the_switch_that_tests_a_finding_is_named() -> None:
 
 def test_every_advice_names_the_side_that_has_to_change() -> None:
     (finding,) = findings(FINDING)
-    held = {"axis": "client.nagle", "value": "off", "predict": ""}
+    held = {"axis": "client.nagle", "value": "off", "predict": "", "ms_least": 0.0}
     (of_client,) = findings({**FINDING, "test": held})
     assert "on the server's sockets" in packet_advice.advice(finding)
     assert "on the client's sockets" in packet_advice.advice(of_client)
-    window = {"axis": "server.h2_window", "value": "library", "predict": ""}
+    window = {"axis": "server.h2_window", "value": "library", "predict": "", "ms_least": 0.0}
     (upload,) = findings({**FINDING, "cause": "h2-window-exhausted", "test": window})
     assert "HTTP/2 window of the server" in packet_advice.advice(upload)
+    (expecting,) = findings({**FINDING, "cause": "expect-continue", "test": None})
+    known = packet_advice.advice(expecting)
+    assert all(name in known for name in ("curl", "Go", "Node.js", "Java", "nginx"))
     (unknown,) = findings({**FINDING, "cause": "server-think-time", "test": None})
     assert packet_advice.advice(unknown) == ""
 

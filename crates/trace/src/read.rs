@@ -37,24 +37,24 @@ impl Analyzer {
         };
         // Before decoding, so that the sums hold frames that cannot be decoded.
         self.summary.count(record);
-        match decode(record) {
+        match &decode(record) {
             Decoded::Tcp(packet) => {
                 self.summary.tcp_packets += 1;
-                self.flows.packet(&packet, observer);
+                self.flows.packet(packet, observer);
             }
             Decoded::Udp(datagram) => {
                 self.summary.count_other(Other::Udp);
                 if [datagram.source.port(), datagram.destination.port()].contains(&dns::PORT) {
-                    observer.datagram(&datagram);
+                    observer.datagram(datagram);
                 }
             }
             Decoded::Fragment(fragment) => {
                 self.summary.count_other(Other::Fragment);
-                observer.fragment(&fragment);
+                observer.fragment(fragment);
             }
             Decoded::Other(other) => {
-                self.summary.count_other(other);
-                if other == Other::UnknownLink {
+                self.summary.count_other(*other);
+                if *other == Other::UnknownLink {
                     self.summary.count_unread(record.link_type);
                 }
             }

@@ -884,6 +884,9 @@ class Test(msgspec.Struct, frozen=True, kw_only=True):
 
     axis: str
     """An axis of stacks, as in references."""
+    ms_least: float
+    """The least that it saves, in all, milliseconds. The most is the finding's `ms_total`. Less
+    than that where the packets do not show how much of the time the setting causes."""
     predict: str
     """The prediction."""
     value: str
@@ -1025,6 +1028,7 @@ Cause = Literal[
     "nagle-delayed-ack",
     "idle-restart",
     "slow-start",
+    "expect-continue",
     "read-until-close",
     "server-think-time",
     "connection-per-call",
@@ -1092,6 +1096,7 @@ WaitPart = Literal[
     "client-before-request",
     "request-transfer",
     "client-stall",
+    "expect-continue",
     "path",
     "server",
     "reply-transfer",

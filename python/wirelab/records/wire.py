@@ -17,6 +17,8 @@ class FindingTest(msgspec.Struct, frozen=True):
     axis: str
     value: str
     predict: str = ""
+    ms_least: float | None = None
+    """The least that it saves, in all; None for all of the finding's time."""
 
 
 class FindingPlace(msgspec.Struct, frozen=True):

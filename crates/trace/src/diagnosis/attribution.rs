@@ -22,6 +22,8 @@ const SIGNIFICANT_IF_LARGE_NS: u64 = 100_000;
 /// The part of the exchange, as its divisor.
 const LARGE_SHARE_DIVISOR: u64 = 3;
 
+/// A server that sends unasked so much later did not think, where messages are not known, ns.
+const THINK_MIN_NS: u64 = 3_500_000;
 /// A pause inside a message that lasts longer is a finding: not a busy machine, ns.
 const PAUSE_MIN_NS: u64 = 5_000_000;
 
@@ -96,13 +98,15 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     let reply_way = exchange.caller.opposite();
     stalls.extend(reply::until_close(exchange, flow.ends[reply_way as usize]));
     let requested = request_complete_at(flow, exchange, &stalls);
-    let path = flow.path;
-    stalls.extend(reply::think_time(
-        exchange,
-        requested,
-        &mut flow.reply_delays,
-        &path,
-    ));
+    if is_of_server(flow, exchange, requested) {
+        stalls.extend(reply::think_time(
+            exchange,
+            requested,
+            &mut flow.reply_delays,
+            &flow.path,
+        ));
+    }
+    stalls.extend(reply::continue_wait(exchange, flow.continue_wait(exchange)));
     stalls.extend(split_writes(flow, exchange));
     stalls.extend(waits_of(flow, exchange));
     stalls.extend(behind_others(flow, exchange));
@@ -126,6 +130,19 @@ fn request_complete_at(flow: &Flow, exchange: &Exchange, stalls: &[Stall]) -> u6
         .last_at_ns
         .max(again.unwrap_or(0))
         .max(before.unwrap_or(0))
+}
+
+/// The reply was waited for. Where nothing shows what messages are, the turns decide.
+fn is_of_server(flow: &Flow, exchange: &Exchange, requested: u64) -> bool {
+    let Some(reply) = exchange
+        .reply
+        .as_ref()
+        .filter(|_| exchange.protocol == Protocol::Unknown)
+    else {
+        return true;
+    };
+    let mut waits = flow.turns.ring.within(requested, reply.first_at_ns);
+    !waits.any(|wait| wait.part == Part::ServerUnasked && wait.ns() >= THINK_MIN_NS)
 }
 
 /// The time in which the connection was busy with earlier replies.
@@ -274,6 +291,8 @@ fn split_writes(flow: &Flow, exchange: &Exchange) -> impl Iterator<Item = Stall>
         .into_iter()
         // A turn may hold several messages.
         .filter(|_| exchange.protocol.has_frames())
+        // A body that waits for a permission cannot come with its head.
+        .filter(|way| *way != exchange.caller || flow.continue_wait(exchange).is_none())
         .filter_map(|direction| {
             let extent = extent(exchange, direction)?;
             let state = &flow.directions[direction as usize];

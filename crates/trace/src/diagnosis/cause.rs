@@ -30,6 +30,9 @@ pub enum Cause {
     IdleRestart,
     /// The congestion window had not yet grown (RFC 5681 section 3.1, RFC 6928).
     SlowStart,
+    /// The client held its body back for a permission of the server, `Expect: 100-continue`
+    /// (RFC 9110 section 10.1.1).
+    ExpectContinue,
     /// Nothing but the end of the connection ended the reply (RFC 9112 section 6.3).
     ReadUntilClose,
     /// The server had the request and sent nothing.
@@ -90,7 +93,7 @@ pub enum Cause {
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 36] = [
+    pub const ALL: [Cause; 37] = [
         Cause::SynRetransmission,
         Cause::TailLoss,
         Cause::DataRetransmission,
@@ -101,6 +104,7 @@ impl Cause {
         Cause::NagleDelayedAck,
         Cause::IdleRestart,
         Cause::SlowStart,
+        Cause::ExpectContinue,
         Cause::ReadUntilClose,
         Cause::ServerThinkTime,
         Cause::ConnectionPerCall,
@@ -190,6 +194,7 @@ mod tests {
                 "nagle-delayed-ack",
                 "idle-restart",
                 "slow-start",
+                "expect-continue",
                 "read-until-close",
                 "server-think-time",
                 "connection-per-call",

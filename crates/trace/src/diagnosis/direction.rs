@@ -49,8 +49,7 @@ impl DirectionState {
             self.losses.mark_spurious(segment, retracted, stalls);
         }
         self.losses.heard(segment, stalls);
-        let full = self.sender.full_segment();
-        self.sender.windows.take(segment, full);
+        self.sender.take_window(segment);
         // A duplicate acknowledgment measures no round trip.
         if !self.sender.advertisements.take(segment) {
             self.losses.asked(segment);

@@ -1,5 +1,6 @@
 //! One connection, as the diagnosis sees it.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use crate::diagnosis::cause::Cause;
@@ -18,7 +19,7 @@ use crate::diagnosis::waits::{FlowAccount, Gap, Part, Sink, Turns, WaitSums};
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::host::{HostWindows, WindowKind};
 use crate::packet::Flags;
-use crate::protocol::exchange::{Ending, Exchange, Protocol};
+use crate::protocol::exchange::{ContinueWait, Ending, Exchange, Protocol};
 
 /// Later than any capture, ns since the Unix epoch.
 const TIME_MAX: u64 = 1 << 62;
@@ -28,6 +29,9 @@ const INITIAL_WINDOW_SEGMENTS: u64 = 10;
 
 /// Behind the end of any stream, with room for sums, bytes.
 const OFFSET_MAX: u64 = 1 << 56;
+
+/// Bodies that waited for a permission, of exchanges that are not reported yet.
+const CONTINUE_WAITS_MAX: usize = 16;
 
 #[derive(Debug)]
 pub(crate) struct Flow {
@@ -60,6 +64,8 @@ pub(crate) struct Flow {
     /// The windows of HTTP/2 can be followed: from the beginning, and nothing is missing.
     tracks_h2_windows: bool,
     last_reply_end: Option<u64>,
+    /// Bodies that waited for a permission, of exchanges that are not over.
+    continue_waits: VecDeque<ContinueWait>,
     pub(crate) turns: Turns,
     account: FlowAccount,
 }
@@ -98,6 +104,7 @@ impl Flow {
             waiting: Stalls::default(),
             http2: None,
             last_reply_end: None,
+            continue_waits: VecDeque::new(),
         }
     }
 
@@ -125,7 +132,7 @@ impl Flow {
             if self.handshake.is_whole() && !self.is_scale_cut {
                 self.directions
                     .iter_mut()
-                    .for_each(|state| state.sender.windows.scaled());
+                    .for_each(|state| state.sender.scale_windows());
             }
         }
         let way = segment.direction as usize;
@@ -284,10 +291,15 @@ impl Flow {
             account: &mut self.account,
             sums,
         };
-        for found in self.waiting.take_found() {
-            sink.find_stall(&found);
+        if self.waiting.has_found() {
+            for found in self.waiting.take_found() {
+                sink.find_stall(&found);
+            }
         }
         self.turns.take(segment, gap, &self.path, &mut sink);
+        if !self.waiting.has_new() {
+            return;
+        }
         // Behind the segment: it ends the stalls that it shows.
         for stall in self.waiting.take_new() {
             if stall.cause != Cause::NagleDelayedAck
@@ -328,9 +340,33 @@ impl Flow {
         self.directions[way].sender.windows.closed_since()
     }
 
+    /// The body of a request waited.
+    pub(crate) fn continue_waited(&mut self, wait: ContinueWait) {
+        // A request of each is under way, or was given up.
+        if self.continue_waits.len() == CONTINUE_WAITS_MAX {
+            self.continue_waits.pop_front();
+        }
+        self.continue_waits.push_back(wait);
+    }
+
+    /// What the body of that request waited for.
+    pub(crate) fn continue_wait(&self, exchange: &Exchange) -> Option<ContinueWait> {
+        if self.continue_waits.is_empty() {
+            return None;
+        }
+        let mut all = self.continue_waits.iter();
+        all.find(|wait| wait.ordinal == exchange.ordinal).copied()
+    }
+
     /// Divides the time of an exchange, with the opening of the connection in the first one.
     pub(crate) fn divide(&mut self, exchange: &Exchange, sums: &mut WaitSums) {
         self.settle(exchange.flow, sums);
+        if let Some(wait) = self.continue_wait(exchange) {
+            let (times, weaker) = ((wait.from_ns, wait.to_ns), Part::is_waiting);
+            self.turns
+                .ring
+                .replace(times, Part::ExpectContinue, weaker, true);
+        }
         if let Some((from, to)) = self.times(exchange) {
             sums.exchange(self.turns.ring.within(from, to), to.saturating_sub(from));
         }

@@ -39,7 +39,7 @@ use crate::flow::event::{
 use crate::flow::map::FlowMap;
 use crate::host::{HostWindows, Timeline, WindowKind};
 use crate::protocol::dns;
-use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
+use crate::protocol::exchange::{ContinueWait, Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::fragments::{Fragmented, Fragments};
@@ -463,7 +463,7 @@ impl ExchangeObserver for Diagnosis {
         if !flow.record(exchange) {
             return;
         }
-        let occurrences =
+        let mut occurrences =
             attribution::occurrences(exchange.flow, flow, exchange, &mut self.attributed);
         if let Some(host) = &mut self.host {
             let of_server = |one: &&Attribution| one.cause == Cause::ServerThinkTime;
@@ -477,8 +477,15 @@ impl ExchangeObserver for Diagnosis {
             .latency_ns
             .saturating_add(attribution::latency_ns(flow, exchange));
         let missed = flow.forget_completed(exchange);
-        let missed = attribution::unreadable_occurrences(exchange.flow, missed.iter(), &flow.path);
-        for occurrence in occurrences.into_iter().chain(missed) {
+        if !missed.is_empty() {
+            let missed = missed.iter();
+            occurrences.extend(attribution::unreadable_occurrences(
+                exchange.flow,
+                missed,
+                &flow.path,
+            ));
+        }
+        for occurrence in occurrences {
             self.count(occurrence);
         }
         if let Some(redirect) = reply::redirect(exchange) {
@@ -489,6 +496,12 @@ impl ExchangeObserver for Diagnosis {
     fn call_started(&mut self, flow: FlowId, _segment: &Segment) {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.turns.call_started();
+        }
+    }
+
+    fn continue_waited(&mut self, flow: FlowId, wait: ContinueWait) {
+        if let Some(flow) = self.flows.get_mut(flow) {
+            flow.continue_waited(wait);
         }
     }
 
@@ -547,6 +560,7 @@ impl ExchangeObserver for Diagnosis {
                 flow.is_encrypted |= content.is_none();
                 flow.turns.record(kind, length, content);
             }
+            Pdu::HttpReply(100..=199) => flow.turns.interim(),
             _ => {}
         }
     }

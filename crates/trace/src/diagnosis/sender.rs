@@ -78,6 +78,8 @@ pub(crate) struct Sender {
     own_mss: Option<u32>,
     largest: u32,
     run: Run,
+    /// As [`Self::calculate_full_segment`] gives it, bytes.
+    full: u64,
 }
 
 /// Segments of one size, sent one right behind the other: where a path carries less than both
@@ -107,7 +109,7 @@ impl Run {
 impl Sender {
     /// `segment_bytes`: the MSS option of the receiver's SYN.
     pub(crate) fn new(direction: Direction, segment_bytes: Option<u16>) -> Sender {
-        Sender {
+        let mut sender = Sender {
             direction,
             advertisements: Advertisements::default(),
             windows: AdvertisedWindows::default(),
@@ -119,13 +121,37 @@ impl Sender {
             own_mss: None,
             largest: 0,
             run: Run::default(),
-        }
+            full: 0,
+        };
+        sender.full = sender.calculate_full_segment();
+        sender
     }
 
     /// The payload of a full segment, bytes. What the receiver offered, less options,
     /// and no more than half of the largest window (RFC 1122 section 4.2.3.4, which
     /// matters where segments are 64 kB). Captures with offloads show several as one.
+    #[inline]
     pub(crate) fn full_segment(&self) -> u64 {
+        self.full
+    }
+
+    /// A packet of the receiver announces a window.
+    #[inline]
+    pub(crate) fn take_window(&mut self, segment: &Segment) {
+        let largest = self.windows.largest();
+        self.windows.take(segment, self.full);
+        if self.windows.largest() != largest {
+            self.full = self.calculate_full_segment();
+        }
+    }
+
+    /// Both SYNs were seen: windows are known.
+    pub(crate) fn scale_windows(&mut self) {
+        self.windows.scaled();
+        self.full = self.calculate_full_segment();
+    }
+
+    fn calculate_full_segment(&self) -> u64 {
         // What its own link carries bounds a sender, too, unless it has sent more.
         let own = self.own_mss.filter(|own| self.largest <= *own);
         let offered = match (self.offered, own) {
@@ -170,6 +196,7 @@ impl Sender {
         } else {
             self.offered = announced;
         }
+        self.full = self.calculate_full_segment();
     }
 
     /// Bytes that the sender had sent at `at` without knowing that they had arrived.
@@ -186,8 +213,12 @@ impl Sender {
         let is_next = self.last.is_some_and(|last| {
             last.end == sent.offset && sent.at.saturating_sub(last.at) <= RUN_WITHIN_NS
         });
+        let known = (self.run.found, self.largest);
         self.run.take(bytes, is_next);
         self.largest = self.largest.max(bytes);
+        if known != (self.run.found, self.largest) {
+            self.full = self.calculate_full_segment();
+        }
         self.next = sent.end;
         if self.unacknowledged.len() == UNACKNOWLEDGED_MAX {
             // Forgetting the oldest loses one round-trip sample, nothing else.

@@ -75,6 +75,18 @@ impl Stalls {
         self.found.push(stall);
     }
 
+    /// Some were found since the last time.
+    #[inline]
+    pub(crate) fn has_found(&self) -> bool {
+        !self.found.is_empty()
+    }
+
+    /// Some were pushed since the last time.
+    #[inline]
+    pub(crate) fn has_new(&self) -> bool {
+        !self.new.is_empty()
+    }
+
     /// Those found since the last time.
     pub(crate) fn take_found(&mut self) -> impl Iterator<Item = Stall> {
         self.found.drain(..)

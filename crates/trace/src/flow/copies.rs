@@ -23,8 +23,8 @@ const PLACES: usize = 1024;
 /// A packet, as far as a copy must agree with it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
-    numbers: u64,
-    content: u64,
+    /// Of all that a copy has from the packet.
+    same: u64,
     /// What a copy may change: link header and hop limit.
     way: u64,
     at_ns: u64,
@@ -33,7 +33,7 @@ struct Seen {
 /// The last packets of all connections. One place holds one packet: of two that have the
 /// same place the older is forgotten, and a copy of it counts as a packet.
 pub(super) struct Copies {
-    places: Box<[Seen]>,
+    places: Box<[Seen; PLACES]>,
 }
 
 /// What is known of a connection and the sender of a packet.
@@ -50,22 +50,21 @@ pub(super) struct Sender {
 impl Default for Copies {
     fn default() -> Copies {
         Copies {
-            places: vec![Seen::default(); PLACES].into(),
+            places: Box::new([Seen::default(); PLACES]),
         }
     }
 }
 
 impl Copies {
     /// Whether this packet is a copy; remembers it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_copy(&mut self, packet: &Packet<'_>, sender: Sender) -> bool {
         let seen = Seen::of(packet, sender.name);
-        let place = &mut self.places[(seen.numbers >> 32) as usize % PLACES];
+        let place = &mut self.places[(seen.same >> 32) as usize % PLACES];
         let before = std::mem::replace(place, seen);
-        before.numbers == seen.numbers
-            && before.content == seen.content
-            && seen.at_ns.abs_diff(before.at_ns) < sender.within_ns
+        before.same == seen.same
             && before.way != seen.way
+            && seen.at_ns.abs_diff(before.at_ns) < sender.within_ns
             && proves(packet, sender)
     }
 }
@@ -81,30 +80,30 @@ impl Seen {
     #[inline]
     fn of(packet: &Packet<'_>, name: u64) -> Seen {
         let sequences = u64::from(packet.sequence) << 32 | u64::from(packet.acknowledgment);
-        let others = u64::from(packet.identification.unwrap_or(0)) << 48
+        let identification = packet.identification.unwrap_or(0);
+        let others = u64::from(identification) << 48
             | u64::from(packet.window) << 32
             | u64::from(packet.flags.0) << 24
             | u64::from(packet.payload_bytes & 0x00FF_FFFF);
+        // Of the options the timestamps matter most, which are at their end.
+        let content = match identification {
+            0 => begin(packet.payload) ^ end(packet.options),
+            _ => begin(packet.payload),
+        };
         Seen {
-            numbers: spread(sequences ^ spread(name)) ^ spread(others).rotate_left(29),
-            content: match packet.identification {
-                Some(1..) => begin(packet.payload),
-                // Of the options the timestamps matter most, which are at their end.
-                _ => begin(packet.payload) ^ end(packet.options),
-            },
-            way: begin(packet.link_header)
-                ^ end(packet.link_header).rotate_left(23)
-                ^ u64::from(packet.hop_limit) << 56
-                ^ u64::from(packet.link_header_bytes) << 40,
+            same: spread(spread(spread(sequences ^ name) ^ others) ^ content),
+            way: packet.way,
             at_ns: packet.at_ns,
         }
     }
 }
 
-/// 2^64 over the golden ratio, which is odd.
+/// 2^64 over the golden ratio, which is odd. Its product has the best bits at its upper end, the
+/// shift takes them to the lower.
 #[inline]
 fn spread(word: u64) -> u64 {
-    word.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    let product = word.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    product ^ product >> 32
 }
 
 /// The first eight bytes; 0 where there are fewer.

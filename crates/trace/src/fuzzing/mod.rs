@@ -16,7 +16,7 @@ use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment}
 use crate::flow::{Flows, Limits};
 use crate::output::{Dissection, Dissector, Options};
 use crate::packet::{Flags, Packet};
-use crate::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
+use crate::protocol::exchange::{ContinueWait, Exchange, ExchangeObserver, Pdu};
 use crate::protocol::layer::Layer;
 use crate::read::{Summary, read, read_within};
 
@@ -120,7 +120,6 @@ impl FuzzedSegment {
             // Ethernet, IPv4 and TCP without options: 14 + 20 + 20 bytes.
             wire_bytes: 54 + self.bytes,
             link_header_bytes: 14,
-            link_header: &[],
             ip_header_bytes: 20,
             tcp_header_bytes: 20,
             source: self.ends[0],
@@ -130,7 +129,7 @@ impl FuzzedSegment {
             flags: self.flags,
             window: self.bytes as u16,
             identification: None,
-            hop_limit: 64,
+            way: 0,
             options: payload,
             payload_bytes: self.bytes,
             payload,
@@ -278,11 +277,10 @@ impl<'a> PacketBuilder<'a> {
             at_ns: self.number * 1_000_000,
             wire_bytes: 54 + payload.len() as u32,
             link_header_bytes: 14,
-            link_header: &[],
             ip_header_bytes: 20,
             tcp_header_bytes: 20,
             identification: None,
-            hop_limit: 64,
+            way: 0,
             source: ends[side],
             destination: ends[1 - side],
             sequence: self.next[side],
@@ -344,6 +342,11 @@ impl ExchangeObserver for DiagnosedCounts {
     fn call_started(&mut self, flow: FlowId, segment: &Segment) {
         self.started += 1;
         self.diagnosis.call_started(flow, segment);
+    }
+
+    fn continue_waited(&mut self, flow: FlowId, wait: ContinueWait) {
+        assert!(wait.from_ns > 0 && wait.packets[0] < wait.packets[1]);
+        self.diagnosis.continue_waited(flow, wait);
     }
 
     fn call_ended(&mut self, flow: FlowId, ordinal: u64) {

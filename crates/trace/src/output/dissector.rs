@@ -14,7 +14,7 @@ use crate::flow::event::{
 };
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
-use crate::protocol::exchange::{Exchange, ExchangeObserver, Message, Pdu};
+use crate::protocol::exchange::{ContinueWait, Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use crate::protocol::tls::keylog::KeyLog;
 use crate::read::Summary;
@@ -245,6 +245,10 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
         self.ladders.call_started(flow, segment);
         self.load.call_started(flow, segment);
         self.diagnosis.call_started(flow, segment);
+    }
+
+    fn continue_waited(&mut self, flow: FlowId, wait: ContinueWait) {
+        self.diagnosis.continue_waited(flow, wait);
     }
 
     fn call_ended(&mut self, flow: FlowId, ordinal: u64) {

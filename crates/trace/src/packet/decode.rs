@@ -21,8 +21,6 @@ pub struct Packet<'a> {
     pub wire_bytes: u32,
     /// Of those the link's header, and all headers of tunnels.
     pub link_header_bytes: u16,
-    /// These headers.
-    pub link_header: &'a [u8],
     /// Of those the IP header with options or extension headers.
     pub ip_header_bytes: u16,
     /// Of those the TCP header with options.
@@ -30,8 +28,9 @@ pub struct Packet<'a> {
     /// IPv4's identification (RFC 791): some systems count the packets of a
     /// connection in it. None in IPv6.
     pub identification: Option<u16>,
-    /// Routers that it may still pass (IPv4: time to live).
-    pub hop_limit: u8,
+    /// What another copy of it may have changed on its way: a number made of the link's header
+    /// and of the routers that it may still pass (IPv4: time to live).
+    pub way: u64,
     /// The sender.
     pub source: SocketAddr,
     /// The receiver.
@@ -119,10 +118,10 @@ pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
         wire_bytes: record.wire_bytes,
         header_bytes: 0,
     };
-    let read = whole
-        .behind(link)
-        .and_then(|part| packet(record, part, tunnel::TUNNELS_MAX));
-    read.unwrap_or_else(Decoded::Other)
+    match whole.behind(link) {
+        Ok(part) => packet(record, part, tunnel::TUNNELS_MAX),
+        Err(other) => Decoded::Other(other),
+    }
 }
 
 /// An IP packet within a frame.
@@ -166,46 +165,57 @@ impl<'a> Part<'a> {
 }
 
 /// Reads an IP packet with at most that number of others around the innermost one.
-#[inline]
-fn packet<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Result<Decoded<'a>, Other> {
+// What is read is returned as it is, and not in a `Result`: it is large, and would be copied.
+#[inline(always)]
+fn packet<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
     let ip = match network::parse(part.captured, part.wire_bytes) {
         Ok(ip) => ip,
         Err(NoIp::Fragment) => return fragment(record, part),
-        Err(NoIp::Cut) => return Err(Other::Cut),
-        Err(NoIp::Malformed) => return Err(Other::Malformed),
+        Err(NoIp::Cut) => return Decoded::Other(Other::Cut),
+        Err(NoIp::Malformed) => return Decoded::Other(Other::Malformed),
     };
     match ip.protocol {
-        protocol::TCP => tcp_packet(record, &ip, part).map(Decoded::Tcp),
+        protocol::TCP => tcp_packet(record, &ip, part),
         protocol::UDP => datagram_or_tunnel(record, &ip, part, tunnels_left),
-        number => {
-            let inside = tunnel::of_protocol(number, ip.payload);
-            if inside == LinkPayload::Other {
-                return Err(Other::Ip);
-            }
-            let inner = part.payload_of(&ip).behind(inside)?;
-            inner_packet(record, inner, tunnels_left)
-        }
+        _ => tunnelled(record, &ip, part, tunnels_left),
+    }
+}
+
+fn tunnelled<'a>(
+    record: &Record<'a>,
+    ip: &Ip<'a>,
+    part: Part<'a>,
+    tunnels_left: u8,
+) -> Decoded<'a> {
+    let inside = tunnel::of_protocol(ip.protocol, ip.payload);
+    if inside == LinkPayload::Other {
+        return Decoded::Other(Other::Ip);
+    }
+    match part.payload_of(ip).behind(inside) {
+        Ok(inner) => inner_packet(record, inner, tunnels_left),
+        Err(other) => Decoded::Other(other),
     }
 }
 
 #[cold]
-fn inner_packet<'a>(
-    record: &Record<'a>,
-    inner: Part<'a>,
-    tunnels_left: u8,
-) -> Result<Decoded<'a>, Other> {
-    let tunnels_left = tunnels_left.checked_sub(1).ok_or(Other::Malformed)?;
-    packet(record, inner, tunnels_left)
+#[inline(never)]
+fn inner_packet<'a>(record: &Record<'a>, inner: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
+    match tunnels_left.checked_sub(1) {
+        Some(left) => packet(record, inner, left),
+        None => Decoded::Other(Other::Malformed),
+    }
 }
 
 /// Of TCP; else it is only counted.
-fn fragment<'a>(record: &Record<'a>, part: Part<'a>) -> Result<Decoded<'a>, Other> {
-    let found = network::fragment(part.captured, part.wire_bytes).ok_or(Other::Fragment)?;
-    Ok(Decoded::Fragment(Fragment {
-        packet: record.number,
-        at_ns: record.at_ns,
-        ..found
-    }))
+fn fragment<'a>(record: &Record<'a>, part: Part<'a>) -> Decoded<'a> {
+    match network::fragment(part.captured, part.wire_bytes) {
+        Some(found) => Decoded::Fragment(Fragment {
+            packet: record.number,
+            at_ns: record.at_ns,
+            ..found
+        }),
+        None => Decoded::Other(Other::Fragment),
+    }
 }
 
 /// Source port, destination port, length, checksum (RFC 768).
@@ -216,23 +226,30 @@ fn datagram_or_tunnel<'a>(
     ip: &Ip<'a>,
     part: Part<'a>,
     tunnels_left: u8,
-) -> Result<Decoded<'a>, Other> {
-    let datagram = datagram(record, ip)?;
+) -> Decoded<'a> {
+    let datagram = match datagram(record, ip) {
+        Ok(datagram) => datagram,
+        Err(other) => return Decoded::Other(other),
+    };
     let [source, destination] = [datagram.source.port(), datagram.destination.port()];
     if !tunnel::is_tunnel(source, destination) {
-        return Ok(Decoded::Udp(datagram));
+        return Decoded::Udp(datagram);
     }
     let LinkPayload::Ip { header_bytes } =
         tunnel::of_datagram(source, destination, datagram.payload)
     else {
-        return Ok(Decoded::Udp(datagram));
+        return Decoded::Udp(datagram);
     };
     let inner = part.payload_of(ip).behind(LinkPayload::Ip {
         header_bytes: UDP_HEADER_BYTES + header_bytes,
-    })?;
-    match inner_packet(record, inner, tunnels_left) {
+    });
+    let read = match inner {
+        Ok(inner) => inner_packet(record, inner, tunnels_left),
+        Err(other) => Decoded::Other(other),
+    };
+    match read {
         // A datagram of something else may have the port of a tunnel.
-        Err(Other::Malformed) => Ok(Decoded::Udp(datagram)),
+        Decoded::Other(Other::Malformed) => Decoded::Udp(datagram),
         read => read,
     }
 }
@@ -253,24 +270,36 @@ fn datagram<'a>(record: &Record<'a>, ip: &Ip<'a>) -> Result<Datagram<'a>, Other>
     })
 }
 
+/// The first eight bytes of the link's header, and the last eight.
 #[inline]
-fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, part: Part<'a>) -> Result<Packet<'a>, Other> {
+fn way(link_header: Option<&[u8]>, hop_limit: u8) -> u64 {
+    let header = link_header.unwrap_or(&[]);
+    let ends = [header.first_chunk(), header.last_chunk()];
+    let [begin, end] = ends.map(|word| word.map_or(0, |word| u64::from_le_bytes(*word)));
+    let others = u64::from(hop_limit) << 56 | (header.len() as u64) << 40;
+    begin ^ end.rotate_left(23) ^ others
+}
+
+#[inline]
+fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, part: Part<'a>) -> Decoded<'a> {
     // A radiotap header may claim to be longer than any header is.
-    let link_header_bytes = u16::try_from(part.header_bytes).map_err(|_| Other::Malformed)?;
-    let header = tcp::parse(ip.payload, ip.payload_bytes).map_err(|error| match error {
-        tcp::NoHeader::Cut => Other::Cut,
-        tcp::NoHeader::Malformed => Other::Malformed,
-    })?;
-    Ok(Packet {
+    let Ok(link_header_bytes) = u16::try_from(part.header_bytes) else {
+        return Decoded::Other(Other::Malformed);
+    };
+    let header = match tcp::parse(ip.payload, ip.payload_bytes) {
+        Ok(header) => header,
+        Err(tcp::NoHeader::Cut) => return Decoded::Other(Other::Cut),
+        Err(tcp::NoHeader::Malformed) => return Decoded::Other(Other::Malformed),
+    };
+    Decoded::Tcp(Packet {
         number: record.number,
         at_ns: record.at_ns,
         wire_bytes: record.wire_bytes,
         link_header_bytes,
-        link_header: record.data.get(..part.header_bytes).unwrap_or(&[]),
         ip_header_bytes: ip.header_bytes as u16,
         tcp_header_bytes: header.header_bytes as u16,
         identification: ip.identification,
-        hop_limit: ip.hop_limit,
+        way: way(record.data.get(..part.header_bytes), ip.hop_limit),
         source: SocketAddr::new(ip.source, header.source_port),
         destination: SocketAddr::new(ip.destination, header.destination_port),
         sequence: header.sequence,

@@ -212,9 +212,14 @@ impl Calls {
         ending: Ending,
         listener: &mut impl ExchangeObserver,
     ) {
-        self.report_finished(listener);
-        if let Some(mut call) = self.open.remove(place) {
+        let removed = self.open.remove(place);
+        // Before the exchange before it is reported: a listener that looks at the packet then
+        // knows what that ended.
+        if let Some(call) = &removed {
             listener.call_ended(self.flow, call.exchange.ordinal);
+        }
+        self.report_finished(listener);
+        if let Some(mut call) = removed {
             call.exchange.ending = ending;
             // A reply of which no byte was seen is none.
             call.exchange.reply = call.exchange.reply.filter(|reply| reply.segments > 0);
@@ -293,8 +298,9 @@ impl Calls {
     }
 
     pub(super) fn report_finished(&mut self, listener: &mut impl ExchangeObserver) {
-        if let Some(exchange) = self.finished.take() {
-            listener.exchange(&exchange);
+        if let Some(exchange) = &self.finished {
+            listener.exchange(exchange);
+            self.finished = None;
         }
     }
 }

@@ -84,6 +84,20 @@ impl Extent {
     }
 }
 
+/// From the last byte of a request's head to the first of its body, which waited for a
+/// permission (`Expect: 100-continue`, RFC 9110 section 10.1.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContinueWait {
+    /// The request's number on its connection.
+    pub ordinal: u64,
+    /// The head was complete, nanoseconds since the Unix epoch.
+    pub from_ns: u64,
+    /// The body began.
+    pub to_ns: u64,
+    /// The packets of both.
+    pub packets: [u64; 2],
+}
+
 /// How a reply ended.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
@@ -199,6 +213,9 @@ pub trait ExchangeObserver {
 
     /// A request has begun: its first byte came in `segment`.
     fn call_started(&mut self, _flow: FlowId, _segment: &Segment) {}
+
+    /// The body of a request has begun, which had waited; its exchange follows, later.
+    fn continue_waited(&mut self, _flow: FlowId, _wait: ContinueWait) {}
 
     /// The exchange of that number is over; [`ExchangeObserver::exchange`] follows, later.
     fn call_ended(&mut self, _flow: FlowId, _ordinal: u64) {}

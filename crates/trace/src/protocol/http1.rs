@@ -10,7 +10,7 @@ use super::calls::{Call, Calls, name};
 use super::cursor::Cursor;
 use super::detect::{Detection, Role, detect};
 use super::pairing::Pairing;
-use crate::protocol::exchange::{Ending, ExchangeObserver, Extent, Pdu, Protocol};
+use crate::protocol::exchange::{ContinueWait, Ending, ExchangeObserver, Extent, Pdu, Protocol};
 use crate::protocol::layer::{Content, Kind, Layer};
 
 #[derive(Debug)]
@@ -35,6 +35,8 @@ struct Side {
 pub(super) struct Http1 {
     sides: [Side; 2],
     pub(super) pairing: Pairing,
+    /// Time and packet of the end of a head whose body may wait for a permission.
+    expects_at: Option<(u64, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +57,7 @@ impl Http1 {
         Http1 {
             sides: beginning.map(side),
             pairing: Pairing::default(),
+            expects_at: None,
         }
     }
 
@@ -72,6 +75,9 @@ impl Http1 {
         self.resynchronize(side, input);
         let mut rest = input;
         while !rest.is_empty() {
+            if side == 0 && self.expects_at.is_some() {
+                self.end_continue_wait(calls, cursor);
+            }
             let used = match self.sides[side].state {
                 State::Head if side == 0 => self.request_head(rest, calls, cursor),
                 State::Head => match self.reply_head(rest, calls, cursor) {
@@ -87,6 +93,29 @@ impl Http1 {
             rest = &rest[used..];
         }
         Next::Same
+    }
+
+    /// The first byte behind a head with an expectation: of its body, if that is known.
+    #[cold]
+    fn end_continue_wait<E: ExchangeObserver>(
+        &mut self,
+        calls: &mut Calls,
+        cursor: &mut Cursor<'_, E>,
+    ) {
+        let is_body = matches!(self.sides[0].state, State::Length(_) | State::Chunked(_));
+        let Some((from_ns, packet)) = self.expects_at.take().filter(|_| is_body) else {
+            return;
+        };
+        let segment = cursor.segment;
+        if let Some(call) = calls.newest().filter(|_| packet != segment.packet) {
+            let wait = ContinueWait {
+                ordinal: call.exchange.ordinal,
+                from_ns,
+                to_ns: segment.at_ns,
+                packets: [packet, segment.packet],
+            };
+            cursor.listener.continue_waited(cursor.flow, wait);
+        }
     }
 
     /// Begins again where a head begins a segment.
@@ -146,7 +175,7 @@ impl Http1 {
             calls.begin(0, cursor);
         }
         let parse = |bytes| match passive::request(bytes) {
-            Ok(head) => Ok(head.map(|head| (head, head.bytes))),
+            Ok(head) => Ok(head.map(|head| ((head, expects_continue(&head, bytes)), head.bytes))),
             Err(_) => Err(()),
         };
         let (used, head) = Http1::head(&mut side.partial, rest, parse);
@@ -159,10 +188,12 @@ impl Http1 {
         cursor.assign(Kind::HttpHeads, used, &mut call.exchange.request);
         let known = match head {
             Ok(None) => return used,
-            Ok(Some(head)) => {
+            Ok(Some((head, expects))) => {
                 side.state = begin_body(&head.framing);
                 side.content = content_of(head.content_type);
                 describe(call, &head);
+                let segment = cursor.segment;
+                self.expects_at = expects.then_some((segment.at_ns, segment.packet));
                 true
             }
             Err(()) => {
@@ -382,15 +413,25 @@ fn chunks<E: ExchangeObserver>(
     }
 }
 
+/// The client may hold the body back until the server permits it (RFC 9110 section 10.1.1).
+fn expects_continue(head: &RequestHead<'_>, bytes: &[u8]) -> bool {
+    let has_body = !matches!(head.framing, Framing::Absent | Framing::Length(0));
+    // Behind a client that waits there is nothing yet.
+    has_body && bytes.len() == head.bytes && has_field(bytes, b"expect:", b"100-continue")
+}
+
+/// A line of a head with that name, colon included, and value, both in any case.
+fn has_field(head: &[u8], name: &[u8], value: &[u8]) -> bool {
+    let mut lines = head.split(|byte| *byte == b'\n');
+    lines.any(|line| {
+        let (own, rest) = line.split_at_checked(name.len()).unwrap_or_default();
+        own.eq_ignore_ascii_case(name) && rest.trim_ascii().eq_ignore_ascii_case(value)
+    })
+}
+
 /// An upgrade to HTTP/2 without TLS (RFC 7540 section 3.2), as some clients still ask for it.
 fn upgrades_to_http2(head: &ReplyHead, bytes: &[u8]) -> bool {
-    let is_named = |line: &[u8]| {
-        let (name, value) = line.split_at_checked(b"upgrade:".len()).unwrap_or_default();
-        let value = value.trim_ascii();
-        name.eq_ignore_ascii_case(b"upgrade:") && value.eq_ignore_ascii_case(b"h2c")
-    };
-    let mut lines = bytes[..head.bytes].split(|byte| *byte == b'\n');
-    head.status == 101 && lines.any(is_named)
+    head.status == 101 && has_field(&bytes[..head.bytes], b"upgrade:", b"h2c")
 }
 
 /// Stream 1 answers the request that asked for HTTP/2 (RFC 7540 section 3.2); the head with

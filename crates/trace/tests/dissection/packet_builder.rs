@@ -247,11 +247,10 @@ impl PacketBuilder {
                 // Ethernet, IPv4 and TCP without options: 14 + 20 + 20 bytes.
                 wire_bytes: 54 + sent.payload.len() as u32,
                 link_header_bytes: 14,
-                link_header: &[],
                 ip_header_bytes: 20,
                 tcp_header_bytes: 20,
                 identification: None,
-                hop_limit: 64,
+                way: 0,
                 source,
                 destination,
                 sequence: sent.sequence,

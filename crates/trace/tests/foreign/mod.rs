@@ -2,6 +2,7 @@
 //! each.
 
 mod clocks;
+mod continues;
 mod cut;
 mod lookups;
 mod losses;

@@ -149,3 +149,38 @@ fn a_pause_behind_a_full_segment_is_inside_a_message() {
     assert_eq!(ms(&dissection, Part::ServerStall), 300);
     assert_eq!(causes(&dissection), [Cause::SenderStalled]);
 }
+
+/// A server that passes on messages of others every two seconds (IRC), and asks in between
+/// whether the client is there; the client answers after `answer_us`.
+fn chat(answer_us: u64, next_us: u64) -> wirelab_trace::output::Dissection {
+    let mut script = Script::new();
+    let connection = asked(&mut script);
+    for place in 0..8 {
+        let next = if place > 0 { next_us } else { 2 * SECOND };
+        script.wait(next);
+        script.send(connection, Server, b":bob PRIVMSG #shop :hello\r\n");
+        script.wait(20).ack(connection, Client);
+        script.wait(2 * SECOND);
+        script.send(connection, Server, b"PING :irc.test\r\n");
+        script.wait(answer_us);
+        script.send(connection, Client, b"PONG :irc.test\r\n");
+    }
+    script.dissect()
+}
+
+#[test]
+fn an_answer_to_what_came_unasked_waits_for_nothing() {
+    let dissection = chat(200, 2 * SECOND);
+    assert_eq!(causes(&dissection), []);
+    assert!(ms(&dissection, Part::Server) < 10);
+    assert_eq!(ms(&dissection, Part::ServerUnasked) / 1_000, 32);
+}
+
+#[test]
+fn a_question_after_what_came_unasked_is_one() {
+    // Not at once, so that it is the client's own; and a server that takes half a second.
+    for (answer_us, next_us) in [(300 * MS, 2 * SECOND), (200, 500 * MS)] {
+        let dissection = chat(answer_us, next_us);
+        assert_eq!(causes(&dissection), [Cause::ServerThinkTime], "{answer_us}");
+    }
+}

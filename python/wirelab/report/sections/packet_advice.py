@@ -31,6 +31,13 @@ _ADVICE = {
         "http.Client, and read each body to its end; Node.js: `new http.Agent({keepAlive: true})`; "
         "Java: one HttpClient for all calls; Python: requests.Session"
     ),
+    "expect-continue": (
+        "let the client send small bodies without `Expect: 100-continue`, or the server answer "
+        "100 (Continue) at once. curl: `-H 'Expect:'`; Go: leave the header out, or set "
+        "`ExpectContinueTimeout` of http.Transport; Java: `expectContinue(false)` of HttpRequest; "
+        ".NET: `ExpectContinue = false`; Node.js as a server: `checkContinue` must call "
+        "`writeContinue()`; nginx answers 100 by itself"
+    ),
     "read-until-close": (
         "let the server state Content-Length, or send chunks, so that the reply ends before the "
         "connection does"

@@ -27,7 +27,9 @@ _ABOUT = (
     "packets of the run attribute to the cause. Found is how much shorter calls were with the "
     "switch flipped, with the 95 % interval over whole trials. A finding holds where the interval "
     "excludes zero, also by Holm's method among all findings tested. Its prediction is met where "
-    "the interval holds a value within {tolerance:g} % of it and the occurrences are gone."
+    "the interval holds a value within {tolerance:g} % of it and the occurrences are gone. Where "
+    "packets do not show how much of the time the switch causes, the prediction is a range, such "
+    "as “up to 40 ms”."
 )
 _JOINTLY = (
     "All switches of a cell flipped at once. The interaction is the effect beyond the sum of the "
@@ -92,7 +94,7 @@ def _block(names: Names, one: Tested) -> Iterator[str]:
     rates = one.occurrences
     left = f"; occurrences {digits(rates[0])} → {digits(rates[1])}" if rates else ""
     less = "less to the first byte" if claim.cause == HELD_BY_PROXY else "less per call"
-    change = f"{_ms(planned.ms_predicted)} {less} ({_of(planned)})"
+    change = f"{_predicted(planned)} {less} ({_of(planned)})"
     yield from _wrapped(f"  predicted {change}", "    ")
     yield from _wrapped(f"  found     {_found(one.found)}{left}", "    ")
 
@@ -114,7 +116,7 @@ def _row(names: Names, one: Tested) -> list[str]:
         _cell(names, planned.before),
         claim.cause,
         f"{planned.change}\n(was {planned.was}{_lapsed(planned)})",
-        f"{_ms(planned.ms_predicted)}\n{_of(planned)}",
+        f"{_predicted(planned)}\n{_of(planned)}",
         _ms_interval(one.found, "\n"),
         f"{digits(rates[0])} → {digits(rates[1])}" if rates else NONE,
         f"{one.verdict}\n{one.reason}",
@@ -176,6 +178,13 @@ def _of(planned: Planned) -> str:
         claim.share * planned.ms_predicted / claim.ms_per_call if planned.beside else claim.share
     )
     return f"{_share(share)} of a call{beside}"
+
+
+def _predicted(planned: Planned) -> str:
+    most = _ms(planned.ms_predicted)
+    if planned.least >= planned.ms_predicted:
+        return most
+    return f"{_ms(planned.least)} to {most}" if planned.least > 0.0 else f"up to {most}"
 
 
 def _lapsed(planned: Planned) -> str:

@@ -29,7 +29,8 @@ from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
 
 TOLERANCE = 0.1
 """A prediction is met if the interval contains a value within this share of it; occurrences are
-gone if at most this share of them is left."""
+gone if at most this share of them is left. Of a saving of which only the most is predicted, at
+least this share must be there."""
 ALPHA = 0.05
 NS_PER_MS = 1e6
 
@@ -237,8 +238,9 @@ def _further(measured: _Measured, least: float, level: float) -> int | None:
 
 
 def _predicted(test: Planned) -> tuple[float, float]:
-    predicted = test.ms_predicted
-    return predicted * (1.0 - TOLERANCE), predicted * (1.0 + TOLERANCE)
+    """The least and the most that meets the prediction, milliseconds per call."""
+    most = test.ms_predicted
+    return max(test.least * (1.0 - TOLERANCE), most * TOLERANCE), most * (1.0 + TOLERANCE)
 
 
 def _left(occurrences: tuple[float, float]) -> float:

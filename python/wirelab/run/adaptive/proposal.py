@@ -130,7 +130,10 @@ def _shared(test: Planned, tests: Sequence[Planned]) -> Planned:
     same = [other for other in tests if other.after == test.after]
     beside = tuple(other.claim.cause for other in same if other is not test)
     predicted = sum(other.claim.ms_per_call for other in same)
-    return test.model_copy(update={"beside": beside, "ms_predicted": predicted})
+    least = sum(other.least for other in same)
+    certain = least if least < predicted else None
+    update = {"beside": beside, "ms_predicted": predicted, "ms_least": certain}
+    return test.model_copy(update=update)
 
 
 def _too_small(claim: Claim) -> str:
@@ -157,6 +160,7 @@ def _planned(one: Found, claim: Claim, change: Flip, matrix: Matrix) -> Planned:
         becomes=change.becomes,
         lapses=dict(change.lapses),
         ms_predicted=claim.ms_per_call,
+        ms_least=claim.ms_least,
         before=matrix.add(one.cell),
         after=matrix.add(one.cell, _setting(change)),
     )

@@ -98,7 +98,11 @@ impl Identifications {
         }
         // With segmentation offload one captured packet leaves as several, each with a
         // number of its own. A card cuts 64 KiB at most.
-        self.step = u64::from(segment.bytes).div_ceil(full.max(1)).clamp(1, 64) as u16;
+        let bytes = u64::from(segment.bytes);
+        self.step = match bytes <= full {
+            true => 1,
+            false => bytes.div_ceil(full.max(1)).clamp(1, 64) as u16,
+        };
     }
 
     /// What another connection between the same hosts has shown.

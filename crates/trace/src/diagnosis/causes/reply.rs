@@ -7,7 +7,7 @@ use crate::diagnosis::causes::connection_setup::At;
 use crate::diagnosis::finding::Occurrence;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::stall::Stall;
-use crate::protocol::exchange::{Ending, Exchange, Protocol};
+use crate::protocol::exchange::{ContinueWait, Ending, Exchange, Protocol};
 
 /// Less cannot be distinguished from a busy machine, ns.
 const THINK_TIME_MIN_NS: u64 = 3_500_000;
@@ -94,6 +94,23 @@ pub(crate) fn think_time(
         late: (reply.start, reply.end),
         stream: None,
         packets: [exchange.request.last_packet, 0, reply.first_packet],
+    })
+}
+
+/// From the request's head to its body, which waited for the server's 100 (RFC 9110 section
+/// 10.1.1), or for the client's own patience.
+pub(crate) fn continue_wait(exchange: &Exchange, wait: Option<ContinueWait>) -> Option<Stall> {
+    let wait = wait?;
+    Some(Stall {
+        cause: Cause::ExpectContinue,
+        direction: exchange.caller,
+        from: wait.from_ns,
+        released: wait.to_ns,
+        to: wait.to_ns,
+        ns: wait.to_ns.saturating_sub(wait.from_ns),
+        late: (exchange.request.start, exchange.request.end),
+        stream: None,
+        packets: [wait.packets[0], 0, wait.packets[1]],
     })
 }
 

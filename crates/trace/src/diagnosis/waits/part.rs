@@ -25,6 +25,8 @@ pub enum Part {
     RequestTransfer,
     /// The client paused inside a request.
     ClientStall,
+    /// The client held its body back until the server permitted it (`Expect: 100-continue`).
+    ExpectContinue,
     /// The network between the capture and the side whose turn it was, and back.
     Path,
     /// The server had the request; the first byte of its reply was not there.
@@ -57,7 +59,7 @@ pub enum Part {
 
 impl Part {
     /// All, in the order of their numbers.
-    pub const ALL: [Part; 21] = [
+    pub const ALL: [Part; 22] = [
         Part::NameResolution,
         Part::Connecting,
         Part::SynRetransmission,
@@ -65,6 +67,7 @@ impl Part {
         Part::ClientBeforeRequest,
         Part::RequestTransfer,
         Part::ClientStall,
+        Part::ExpectContinue,
         Part::Path,
         Part::Server,
         Part::ReplyTransfer,

@@ -36,6 +36,9 @@ pub(super) struct Pending {
     pub(super) ends_call: bool,
     has_control: bool,
     has_message: bool,
+    /// The head that comes next is an interim one.
+    is_interim: bool,
+    has_interim: bool,
     pub(super) has_alert: bool,
     pub(super) records: Records,
 }
@@ -63,6 +66,8 @@ impl Pending {
             ends_call: false,
             has_control: false,
             has_message: false,
+            is_interim: false,
+            has_interim: false,
             has_alert: false,
             records: Records::default(),
         }
@@ -76,10 +81,19 @@ impl Pending {
             | Kind::H2WindowUpdate
             | Kind::H2Ping
             | Kind::H2Goaway => self.has_control = true,
+            Kind::HttpHeads if self.is_interim => {
+                self.is_interim = false;
+                self.has_interim = true;
+            }
             // Their records say which they are.
             Kind::TlsRecords | Kind::TlsHandshake | Kind::TlsData | Kind::TlsTags => {}
             _ => self.has_message = true,
         }
+    }
+
+    /// An interim reply (RFC 9110 section 15.2): who waits for the reply waits on.
+    pub(super) fn interim(&mut self) {
+        self.is_interim = true;
     }
 
     /// A record of TLS begins in it, or one ends that was decrypted: `content` is what it
@@ -108,10 +122,11 @@ impl Pending {
         self.has_control |= self.has_alert;
     }
 
-    /// Nothing but frames that manage the connection (RFC 9113 sections 6.5, 6.7 and 6.9), or
-    /// alerts of TLS.
+    /// Nothing but frames that manage the connection (RFC 9113 sections 6.5, 6.7 and 6.9), alerts
+    /// of TLS, or interim replies. One that ends a call, 101 (Switching Protocols), is none.
     pub(super) fn is_control(&self) -> bool {
-        self.has_control && !self.has_message
+        let has_interim = self.has_interim && !self.ends_call;
+        (self.has_control || has_interim) && !self.has_message
     }
 }
 

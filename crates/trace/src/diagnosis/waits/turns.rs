@@ -71,6 +71,9 @@ pub(crate) struct Turns {
     /// Pauses of the side whose turn it is, since it began, and those of them between messages.
     pauses: u32,
     pauses_between: u32,
+    /// The client's message came at once after one that the server sent unasked: it is an answer
+    /// to that, as far as nothing shows what messages are.
+    is_answer: bool,
     /// The last payload of the server ended a call.
     ended_call: bool,
     /// The sender of the packet that is judged.
@@ -108,6 +111,7 @@ impl Turns {
             is_unframed: false,
             pauses: 0,
             pauses_between: 0,
+            is_answer: false,
             ended_call: false,
             speaker: Direction::Request,
             speaks: false,
@@ -182,6 +186,13 @@ impl Turns {
         self.is_unframed = layer.kind == Kind::Unknown;
         if let Some(pending) = &mut self.pending {
             pending.layer(layer.kind);
+        }
+    }
+
+    /// The head of an interim reply of HTTP/1.
+    pub(crate) fn interim(&mut self) {
+        if let Some(pending) = &mut self.pending {
+            pending.interim();
         }
     }
 
@@ -539,7 +550,9 @@ impl Turns {
             (Some(Direction::Reply), Direction::Reply) if is_busy && self.ended_call => {
                 self.until(Part::Server, at, packet, sink);
             }
-            (Some(Direction::Request), Direction::Reply) if self.is_one_way() => {
+            (Some(Direction::Request), Direction::Reply)
+                if self.is_one_way() || self.is_unasked_again(at) =>
+            {
                 self.until(Part::ServerUnasked, at, packet, sink);
             }
             (None | Some(Direction::Request), Direction::Reply) => {
@@ -568,6 +581,12 @@ impl Turns {
         !self.knows_ends()
             && self.turn == Some(Direction::Request)
             && self.pauses_between >= ONE_WAY_MIN
+    }
+
+    /// The client has answered what came unasked, and this comes much later.
+    fn is_unasked_again(&self, at: u64) -> bool {
+        let answered_at = self.payload_at[Direction::Request as usize];
+        self.is_answer && at.saturating_sub(answered_at) >= BETWEEN_MESSAGES_NS
     }
 
     /// What a side waited for that had sent something and sends more, with nothing in its way.
@@ -657,8 +676,15 @@ impl Turns {
         self.race.note(pending);
         let is_silent = pending.is_control() || self.tls.is_ticket(pending, path);
         if segment.bytes > 0 && segment.kind != SegmentKind::KeepAlive && !is_silent {
-            if self.turn.replace(segment.direction) != Some(segment.direction) {
+            if self.turn != Some(segment.direction) {
+                let told_at = self.payload_at[Direction::Reply as usize];
+                self.is_answer = segment.direction == Direction::Request
+                    && !self.knows_ends()
+                    && self.pauses_between > 0
+                    && segment.at_ns.saturating_sub(told_at)
+                        < path.sender_rtt(Direction::Request) + path.slack(Direction::Request);
                 (self.pauses, self.pauses_between) = (0, 0);
+                self.turn = Some(segment.direction);
             }
             self.payload_at[way] = segment.at_ns;
             if segment.direction == Direction::Request {

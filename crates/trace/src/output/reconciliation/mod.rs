@@ -29,7 +29,9 @@ use crate::flow::event::{
     Closing, Datagram, Direction, FlowId, Fragment, Observer, Opening, Segment,
 };
 use crate::packet::Packet;
-use crate::protocol::exchange::{Exchange, ExchangeObserver as Listener, Message, Pdu};
+use crate::protocol::exchange::{
+    ContinueWait, Exchange, ExchangeObserver as Listener, Message, Pdu,
+};
 use crate::protocol::layer::Layer;
 use pairs::Pairs;
 
@@ -133,6 +135,10 @@ impl<R: Read> Listener for Reconciler<R> {
     fn call_started(&mut self, flow: FlowId, segment: &Segment) {
         self.pairs.call_started(flow);
         self.diagnosis.call_started(flow, segment);
+    }
+
+    fn continue_waited(&mut self, flow: FlowId, wait: ContinueWait) {
+        self.diagnosis.continue_waited(flow, wait);
     }
 
     fn call_ended(&mut self, flow: FlowId, ordinal: u64) {
