@@ -50,7 +50,7 @@ TOOLS = (
     _of("h2load", f"h2load -n {REQUESTS} -c {USERS} -m 2 URL", _H2C),
     _of("hey", f"hey -n {REQUESTS} -c {USERS} URL"),
     Tool("vegeta", ("sh", "-c", _VEGETA), "vegeta", _HTTPS),
-    _of("bombardier", f"bombardier -k -l -q -n {REQUESTS} -c {USERS} URL"),
+    _of("bombardier", f"bombardier -k -l -n {REQUESTS} -c {USERS} URL"),
     _of("autocannon", f"autocannon -l -c {USERS} -a {REQUESTS} URL", _HTTP),
 )
 """oha, artillery and fortio have no adapter: their figures are not compared."""

@@ -20,9 +20,10 @@ from wirelab.process.children import Ended
 from wirelab.process.metrics import Sample
 from wirelab.records.link import CaptureRecord, LinkRecord
 from wirelab.records.trial import Check
-from wirelab.wrap import arrivals, comparison
 from wirelab.wrap import checks as judgement
+from wirelab.wrap import comparison
 from wirelab.wrap.checks import Case
+from wirelab.wrap.kind import find_kind
 from wirelab.wrap.process import Ran, Threads
 from wirelab.wrap.session import Measured, Order
 
@@ -92,7 +93,7 @@ def checks(
         machine_busy=ran.get("busy", 0.5),
         cores=2,
     )
-    kind = arrivals.kind(given.load, requested)
+    kind = find_kind(given.load, requested)
     pairs = comparison.pairs(report, given) if report else []
     case = Case(measured, requested, report, kind, pairs)
     found = judgement.judge(case)
@@ -332,15 +333,15 @@ def sampled(kind: str) -> Json:
     ],
 )
 def test_kinds_of_load_are_distinguished(changes: Json, kind: str) -> None:
-    assert arrivals.kind(document(**changes).load, None).name == kind
-    assert arrivals.kind(document(**changes).load, RATE).name == kind
+    assert find_kind(document(**changes).load, None).name == kind
+    assert find_kind(document(**changes).load, RATE).name == kind
 
 
 def test_options_are_believed_where_packets_do_not_contradict_them() -> None:
     slow_tool = document(**sampled("poisson")).load
-    assert arrivals.kind(slow_tool, OPTIONS).name == "closed"
+    assert find_kind(slow_tool, OPTIONS).name == "closed"
     more = document(**{**sampled("poisson"), "load__concurrency__max": 9})
-    assert arrivals.kind(more.load, OPTIONS).name == "poisson"
+    assert find_kind(more.load, OPTIONS).name == "poisson"
 
 
 def test_no_sentence_follows_from_a_load_that_is_not_decided() -> None:

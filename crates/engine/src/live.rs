@@ -247,6 +247,7 @@ impl Live {
             port: arguments.port,
             timeline: None,
             flows: arguments.flows as usize,
+            sample: 0,
         };
         let mut diagnosis = Diagnosis::default().listing(arguments.flows as usize);
         if host.is_some() {

@@ -7,19 +7,14 @@ not decide is not named. :mod:`wirelab.statistics.coupling` has the methods.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 
-from wirelab.documents.dissection import Load, Sample
+from wirelab.documents.dissection import Sample
 from wirelab.format.numbers import digits
-from wirelab.loadtools.tool_report import ToolOptions
 from wirelab.statistics import coupling
 from wirelab.statistics.coupling import Coupling, Floats, Slope, Steadiness
+from wirelab.wrap.kind import Kind
 
-REQUESTS_MIN = 20
-"""Minimum number of requests for a classification."""
 CLOCK_SPREAD_MAX = 1.2
 """Spread of gaps up to which a clock is behind them, if it corrects their deviations."""
 CLOCK_HURST_MAX = 0.25
@@ -39,38 +34,12 @@ POISSON = (0.8, 1.3)
 INDEPENDENT = (0.7, 1.5)
 """Drift of independent gaps."""
 
-Name = Literal["closed", "constant", "poisson", "bursts", "undecided"]
 
-
-@dataclass(frozen=True)
-class Kind:
-    """The kind of load, and the evidence for it."""
-
-    name: Name
-    reason: str
-
-
-def kind(load: Load, options: ToolOptions | None) -> Kind:
-    """``load`` is that of a dissection with a sample. The options are accepted if the packets do
-    not contradict them."""
-    concurrency = load.concurrency
-    seen = _by_packets(load)
-    users = options.users if options and options.rate is None else None
-    if seen.name == "closed" or users is None or concurrency is None:
-        return seen
-    if load.requests >= REQUESTS_MIN and concurrency.max <= users:
-        return Kind(
-            "closed", f"by its options; at most {concurrency.max} in flight, and {seen.reason}"
-        )
-    return seen
-
-
-def _by_packets(load: Load) -> Kind:
-    if load.requests < REQUESTS_MIN:
-        return Kind("undecided", f"fewer than {REQUESTS_MIN} requests")
-    times = None if load.sample is None else _times(load.sample)
+def classify_sample(sample: Sample) -> Kind:
+    """By the times that a dissection lists."""
+    times = _times(sample)
     if times is None:
-        return Kind("undecided", "the times of its requests are not known")
+        return Kind("undecided", "its requests began at one time")
     return classify(*times)
 
 
@@ -78,7 +47,7 @@ def _times(sample: Sample) -> tuple[Floats, Floats] | None:
     """Begin and duration of each request, seconds."""
     took = [np.nan if ns is None else ns for ns in sample.took_ns]
     began = np.array(sample.began_ns, dtype=float) / 1e9
-    if len(began) < REQUESTS_MIN or began[-1] <= began[0]:
+    if len(began) < 2 or began[-1] <= began[0]:
         return None
     return began, np.array(took, dtype=float) / 1e9
 

@@ -14,8 +14,8 @@ from wirelab.process import metrics
 from wirelab.process.children import describe_exit
 from wirelab.records.trial import Check
 from wirelab.wrap import comparison, traffic, window
-from wirelab.wrap.arrivals import Kind
 from wirelab.wrap.comparison import Pair
+from wirelab.wrap.kind import Kind
 from wirelab.wrap.session import Measured
 
 COUNT_OFF = 0.005

@@ -18,8 +18,8 @@ from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.sections import packet_findings, packet_gaps, packet_waits, packets
 from wirelab.wrap import target
-from wirelab.wrap.arrivals import Kind
 from wirelab.wrap.comparison import NAMES
+from wirelab.wrap.kind import Kind
 from wirelab.wrap.result import Result
 from wirelab.wrap.session import Measured
 from wirelab.wrap.text import KINDS, MARKS, NOT_TESTED, around, compared_times, marked_first

@@ -15,11 +15,11 @@ from wirelab.records.trial import Check
 from wirelab.records.wire import WireRecord
 from wirelab.secrets.finding import replace_in_words
 from wirelab.trial import dissected
-from wirelab.wrap import arrivals, comparison
 from wirelab.wrap import checks as judgement
-from wirelab.wrap.arrivals import Kind
+from wirelab.wrap import comparison
 from wirelab.wrap.checks import Case, Verdict
 from wirelab.wrap.comparison import Pair
+from wirelab.wrap.kind import Kind, find_kind
 from wirelab.wrap.process import How
 from wirelab.wrap.session import Measured
 
@@ -185,7 +185,7 @@ def case_of(measured: Measured) -> Case:
         measured,
         options,
         report,
-        arrivals.kind(measured.document.load, options),
+        find_kind(measured.document.load, options),
         comparison.pairs(report, measured.document, users) if report else [],
         reading.reason,
     )
