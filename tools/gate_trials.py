@@ -117,7 +117,7 @@ def make_comparison(kind: Kind, folder: Path, seed: int, pairs_max: int = PAIRS_
 
 
 def alarms_max(number: int) -> int:
-    """False verdicts of so many comparisons: 5 % and the binomial bound at the 0.1 % level."""
+    """False verdicts of N comparisons: 5 % and the binomial bound at the 0.1 % level."""
     return round(0.05 * number + 3.3 * sqrt(0.05 * 0.95 * number))
 
 
