@@ -204,8 +204,14 @@ def test_a_server_that_shares_its_core_with_a_crowd_is_reported(
 
 def test_waiting_for_each_other_is_no_noise() -> None:
     group = GroupResult(window_s=10.0)
-    process = Process(**dict.fromkeys(("cpu_user_s", "cpu_system_s", "steal_s"), 0.0),
-                      rss_max_bytes=0, switches_involuntary=0, cores=[])  # fmt: skip
+    process = Process(
+        cpu_user_s=0.0,
+        cpu_system_s=0.0,
+        steal_s=0.0,
+        rss_max_bytes=0,
+        switches_involuntary=0,
+        cores=(),
+    )
     # Eight threads of one server wait for each other on a machine without other work.
     assert noise(group, process, KeptOff(waited_s=8.0, others_s=0.1)) == []
     assert noise(group, process, KeptOff(waited_s=0.1, others_s=8.0)) == []
