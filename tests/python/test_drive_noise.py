@@ -53,6 +53,11 @@ def _free_port() -> int:
         return port
 
 
+def _is_open(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
 @dataclass(frozen=True)
 class _Started:
     pid: int
@@ -72,7 +77,7 @@ def _server(tmp_path: Path, work: int, *, cores: set[int] | None = None) -> Iter
         os.sched_setaffinity(process.pid, cores)
     try:
         deadline = time.monotonic() + 60.0
-        while socket.socket().connect_ex(("127.0.0.1", port)) and time.monotonic() < deadline:
+        while not _is_open(port) and time.monotonic() < deadline:
             time.sleep(0.05)
         yield _Started(process.pid, port)
     finally:

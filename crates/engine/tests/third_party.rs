@@ -342,7 +342,7 @@ fn a_large_head_is_accepted_up_to_the_limit_of_the_plan() {
 }
 
 /// A port that nobody listens on.
-fn closed_port() -> String {
+fn find_closed_port() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.local_addr().expect("bound").to_string()
 }
@@ -350,7 +350,7 @@ fn closed_port() -> String {
 #[test]
 fn pauses_after_failed_connections_are_stated_and_bounded_by_the_plan() {
     let run = |delay_s: f64| {
-        let mut plan = plan(&closed_port());
+        let mut plan = plan(&find_closed_port());
         let group_plan = &mut plan["groups"][0];
         group_plan["window"] = json!({"calls": {"calls": 40, "max_s": 60.0}});
         group_plan["reconnect_delay_s"] = json!(delay_s);

@@ -36,7 +36,7 @@ fn broken_heads_are_refused_with_the_rule() {
         ("HTTP/1.1 200 O\rK\r\n\r\n", "RFC 9112 section"),
         ("HTTP/1.1 200 OK\r\nA: b\rc\r\n\r\n", "RFC 9112 section"),
         ("HTTP/1.1 200 OK\r\nA: b\x00c\r\n\r\n", "RFC 9112 section 5"),
-        // Space after the status line is no continuation of a field (RFC 9112 section 2.2).
+        // Space after the status line continues no field (RFC 9112 section 2.2).
         (
             "HTTP/1.1 200 OK\r\n A: b\r\nB: c\r\n\r\n",
             "RFC 9112 section 5",
