@@ -19,7 +19,7 @@ const WINDOW_BYTES: u32 = (1 << 30) - 1;
 pub(crate) struct SessionFactory {
     options: Options,
     /// Names of fields that replies are expected to have, in lower case; mostly none.
-    watched: Option<Arc<[Box<str>]>>,
+    watched: Option<Arc<Vec<Box<str>>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -49,9 +49,9 @@ impl SessionFactory {
 
     /// Its sessions report fields of these names, in lower case.
     pub(crate) fn watching<'a>(self, names: impl Iterator<Item = &'a str>) -> SessionFactory {
-        let names: Arc<[Box<str>]> = names.map(Box::from).collect();
+        let names: Vec<_> = names.map(Box::from).collect();
         SessionFactory {
-            watched: Some(names).filter(|names| !names.is_empty()),
+            watched: (!names.is_empty()).then(|| Arc::new(names)),
             ..self
         }
     }
@@ -105,8 +105,8 @@ fn http1(stack: &Stack, version: http1::Version, limits: HeadLimits) -> Result<O
         pipeline: stack.in_flight,
         split_writes: stack.client.writes == Writes::Split,
         head_limits: http1::HeadLimits {
-            bytes: limits.bytes as usize,
-            fields: limits.fields as usize,
+            bytes: limits.bytes,
+            fields: limits.fields,
         },
     };
     // Made once for nothing: an illegal plan is refused before load begins, and `session`

@@ -17,7 +17,7 @@ pub struct Http1 {
     options: Options,
     heads: HeaderCache,
     /// Names of fields that are reported, in lower case; mostly none.
-    watched: Option<Arc<[Box<str>]>>,
+    watched: Option<Arc<Vec<Box<str>>>>,
     send_queue: SendQueue<Arc<[u8]>>,
     /// Calls whose replies are due, in the order of their requests.
     pending: VecDeque<Pending>,
@@ -74,7 +74,7 @@ impl Http1 {
 
     /// Reports fields of these names, which are in lower case ([`Replies::field`]).
     #[must_use]
-    pub fn watching(self, names: Option<Arc<[Box<str>]>>) -> Self {
+    pub fn watching(self, names: Option<Arc<Vec<Box<str>>>>) -> Self {
         Http1 {
             watched: names,
             ..self
@@ -162,13 +162,14 @@ impl Http1 {
     ) -> Result<usize, ProtocolError> {
         let before = self.partial.len();
         let limits = self.options.head_limits;
+        let most = limits.bytes as usize;
         // One byte beyond the limit makes the parser report the excess.
-        let taken = rest.len().min((limits.bytes + 1).saturating_sub(before));
+        let taken = rest.len().min((most + 1).saturating_sub(before));
         self.partial.extend_from_slice(&rest[..taken]);
         // Parsed only when it can be whole, or a head that comes byte by byte
         // would cost the square of its length.
         let whole = head::has_empty_line(&self.partial, before);
-        if !whole && self.partial.len() <= limits.bytes {
+        if !whole && self.partial.len() <= most {
             return Ok(taken);
         }
         match head::parse(&self.partial, pending.head_only, limits)? {

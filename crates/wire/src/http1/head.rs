@@ -20,16 +20,16 @@ pub(super) const FIELDS_USUAL: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeadLimits {
     /// Bytes, status line and empty line included.
-    pub bytes: usize,
+    pub bytes: u32,
     /// Fields.
-    pub fields: usize,
+    pub fields: u32,
 }
 
 impl Default for HeadLimits {
     fn default() -> HeadLimits {
         HeadLimits {
-            bytes: HEAD_BYTES_MAX,
-            fields: FIELDS_MAX,
+            bytes: HEAD_BYTES_MAX as u32,
+            fields: FIELDS_MAX as u32,
         }
     }
 }
@@ -125,7 +125,7 @@ fn parse_unusual(
         return Err(violation(find_violated_rule(error), input));
     }
     let head = unfolded.as_deref().unwrap_or(input);
-    let mut storage = vec![httparse::EMPTY_HEADER; limits.fields];
+    let mut storage = vec![httparse::EMPTY_HEADER; limits.fields as usize];
     let mut reply = httparse::Response::new(&mut storage);
     let parsed = httparse::ParserConfig::default()
         .parse_response(&mut reply, head)
@@ -136,7 +136,7 @@ fn parse_unusual(
 /// The head with spaces in place of line breaks before a continuation (RFC 9112 section 5.2);
 /// as long as it was. None where no line is folded.
 fn unfold(input: &[u8], limits: HeadLimits) -> Option<Vec<u8>> {
-    let within = &input[..input.len().min(limits.bytes + 1)];
+    let within = &input[..input.len().min(limits.bytes as usize + 1)];
     let mut copy: Option<Vec<u8>> = None;
     let mut fields = memchr_iter(b'\n', within);
     // The line after the status line begins a field, and cannot continue one.
@@ -167,9 +167,9 @@ fn read_fields(
     limits: HeadLimits,
 ) -> Result<Option<Parsed>, ProtocolError> {
     let bytes = match parsed {
-        httparse::Status::Complete(bytes) if bytes <= limits.bytes => bytes,
+        httparse::Status::Complete(bytes) if bytes <= limits.bytes as usize => bytes,
         // Incomplete is not an error as long as the head may still end within the limit.
-        httparse::Status::Partial if input.len() <= limits.bytes => return Ok(None),
+        httparse::Status::Partial if input.len() <= limits.bytes as usize => return Ok(None),
         _ => return Err(too_long(limits, input)),
     };
     let status = reply.code.unwrap_or_default();
@@ -216,7 +216,7 @@ fn too_long(limits: HeadLimits, input: &[u8]) -> ProtocolError {
 pub(super) fn each_field(head: &[u8], limits: HeadLimits, mut take: impl FnMut(&str, &[u8])) {
     let unfolded = unfold(head, limits);
     let head = unfolded.as_deref().unwrap_or(head);
-    let mut storage = vec![httparse::EMPTY_HEADER; limits.fields];
+    let mut storage = vec![httparse::EMPTY_HEADER; limits.fields as usize];
     let mut reply = httparse::Response::new(&mut storage);
     if httparse::ParserConfig::default()
         .parse_response(&mut reply, head)

@@ -100,7 +100,7 @@ impl Client {
 
     /// Reports fields of these names, which are in lower case ([`Replies::field`]).
     #[must_use]
-    pub fn watching(mut self, names: Option<Arc<[Box<str>]>>) -> Client {
+    pub fn watching(mut self, names: Option<Arc<Vec<Box<str>>>>) -> Client {
         self.blocks.watch(names);
         self
     }

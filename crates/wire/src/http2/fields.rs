@@ -45,7 +45,7 @@ pub(super) struct FieldSectionReader {
     evict_next: usize,
     decoded: Fields,
     /// Names of fields that are reported, in lower case; mostly none.
-    watched: Option<Arc<[Box<str>]>>,
+    watched: Option<Arc<Vec<Box<str>>>>,
 }
 
 impl FieldSectionReader {
@@ -60,7 +60,7 @@ impl FieldSectionReader {
     }
 
     /// Keeps fields of these names.
-    pub(super) fn watch(&mut self, names: Option<Arc<[Box<str>]>>) {
+    pub(super) fn watch(&mut self, names: Option<Arc<Vec<Box<str>>>>) {
         self.watched = names;
     }
 
@@ -79,7 +79,7 @@ impl FieldSectionReader {
 
     fn decode(&mut self, block: &[u8], version: u64) -> Result<&Fields, Box<ConnectionError>> {
         let mut reading = SectionParser {
-            names: self.watched.as_deref(),
+            names: self.watched.as_deref().map(Vec::as_slice),
             ..SectionParser::default()
         };
         self.decoder

@@ -113,6 +113,7 @@ impl Connection {
                 Event::Head(_, head) => replies.push((head.status, Vec::new())),
                 Event::Body(_, bytes) => replies.last_mut().expect("a head").1 = bytes,
                 Event::Failed(call, failure) => panic!("call {call}: {failure}"),
+                Event::FramingConflict(call) => panic!("call {call}: two lengths of the body"),
                 Event::First(_) | Event::Field(..) | Event::End(..) => {}
             }
         }

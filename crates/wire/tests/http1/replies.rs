@@ -1,5 +1,7 @@
 //! What the HTTP/1.x client makes of replies.
 
+use std::sync::Arc;
+
 use super::support::{Event, Wire, body, end, fail, field, first, get, head};
 use wirelab_wire::codec::Codec;
 use wirelab_wire::http1::{Options, Version};
@@ -251,7 +253,7 @@ fn watched_fields_come_before_the_head_however_it_is_cut() {
     for cut in 0..reply.len() {
         let mut wire = Wire::new(Options::default());
         let names = ["x-version".into(), "x-missing".into()];
-        wire.session = wire.session.watching(Some(names.into()));
+        wire.session = wire.session.watching(Some(Arc::new(names.into())));
         wire.send(0, get(1));
         wire.receive(&reply[..cut]);
         wire.receive(&reply[cut..]);

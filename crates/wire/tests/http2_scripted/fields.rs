@@ -1,5 +1,7 @@
 //! What the fields of a reply may and may not be.
 
+use std::sync::Arc;
+
 use wirelab_wire::codec::Codec;
 use wirelab_wire::{ContentType, Encoding, End, Failure, Head};
 
@@ -165,7 +167,7 @@ fn the_same_block_may_mean_something_else_later() {
 fn watched_fields_of_head_and_trailers_are_reported_every_time() {
     let mut peer = Peer::new();
     let names = ["x-version".into(), "x-cost".into()];
-    peer.client = peer.client.watching(Some(names.into()));
+    peer.client = peer.client.watching(Some(Arc::new(names.into())));
     // Repeated blocks are not decoded again.
     for (call, stream) in [(1, 1), (2, 3), (3, 5), (4, 7)] {
         peer.call(call, &get(call));
