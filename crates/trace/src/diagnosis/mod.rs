@@ -39,7 +39,7 @@ use crate::flow::event::{
 use crate::flow::map::FlowMap;
 use crate::host::{HostWindows, Timeline, WindowKind};
 use crate::protocol::dns;
-use crate::protocol::exchange::{ContinueWait, Exchange, ExchangeObserver, Message, Pdu};
+use crate::protocol::exchange::{ContinueWait, Ending, Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::fragments::{Fragmented, Fragments};
@@ -505,7 +505,7 @@ impl ExchangeObserver for Diagnosis {
         }
     }
 
-    fn call_ended(&mut self, flow: FlowId, _ordinal: u64) {
+    fn call_ended(&mut self, flow: FlowId, _ordinal: u64, _ending: Ending) {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.turns.call_ended();
         }

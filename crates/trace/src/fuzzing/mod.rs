@@ -16,7 +16,7 @@ use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment}
 use crate::flow::{Flows, Limits};
 use crate::output::{Dissection, Dissector, Options};
 use crate::packet::{Flags, Packet};
-use crate::protocol::exchange::{ContinueWait, Exchange, ExchangeObserver, Pdu};
+use crate::protocol::exchange::{ContinueWait, Ending, Exchange, ExchangeObserver, Pdu};
 use crate::protocol::layer::Layer;
 use crate::read::{Summary, read, read_within};
 
@@ -349,9 +349,9 @@ impl ExchangeObserver for DiagnosedCounts {
         self.diagnosis.continue_waited(flow, wait);
     }
 
-    fn call_ended(&mut self, flow: FlowId, ordinal: u64) {
+    fn call_ended(&mut self, flow: FlowId, ordinal: u64, ending: Ending) {
         self.ended += 1;
-        self.diagnosis.call_ended(flow, ordinal);
+        self.diagnosis.call_ended(flow, ordinal, ending);
     }
 
     fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {

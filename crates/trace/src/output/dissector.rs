@@ -14,7 +14,7 @@ use crate::flow::event::{
 };
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
-use crate::protocol::exchange::{ContinueWait, Exchange, ExchangeObserver, Message, Pdu};
+use crate::protocol::exchange::{ContinueWait, Ending, Exchange, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::Layer;
 use crate::protocol::tls::keylog::KeyLog;
 use crate::read::Summary;
@@ -251,11 +251,11 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
         self.diagnosis.continue_waited(flow, wait);
     }
 
-    fn call_ended(&mut self, flow: FlowId, ordinal: u64) {
+    fn call_ended(&mut self, flow: FlowId, ordinal: u64, ending: Ending) {
         self.connection_counts.call_ended(flow);
         self.ladders.call_ended(flow);
-        self.load.call_ended(flow, ordinal);
-        self.diagnosis.call_ended(flow, ordinal);
+        self.load.call_ended(flow, ordinal, ending);
+        self.diagnosis.call_ended(flow, ordinal, ending);
     }
 
     fn unpaired(&mut self, flow: FlowId, message: Message) {

@@ -7,6 +7,7 @@ use super::exchange_counts::Latencies;
 use crate::flow::event::{Direction, FlowId, Segment};
 use crate::flow::map::FlowMap;
 use crate::packet::Flags;
+use crate::protocol::exchange::Ending;
 
 /// Requests under way on one connection that are distinguished.
 const IN_FLIGHT_MAX: usize = 4096;
@@ -199,7 +200,7 @@ impl LoadMeter {
         }
     }
 
-    pub(super) fn call_ended(&mut self, flow: FlowId, ordinal: u64) {
+    pub(super) fn call_ended(&mut self, flow: FlowId, ordinal: u64, ending: Ending) {
         let now = self.now_ns;
         let Some(connection) = self.connections.get_mut(flow) else {
             return;
@@ -207,7 +208,10 @@ impl LoadMeter {
         let mut pending = connection.in_flight.iter();
         if let Some(place) = pending.position(|started| started.ordinal == ordinal) {
             let started = connection.in_flight.remove(place);
-            if let Some((place, at_ns)) = started.and_then(|call| Some((call.place?, call.at_ns))) {
+            let is_whole = matches!(ending, Ending::Framed | Ending::UntilClose);
+            if let Some((place, at_ns)) = started.and_then(|call| Some((call.place?, call.at_ns)))
+                && is_whole
+            {
                 self.sample.took_ns[place] = Some(now - at_ns);
             }
             let idle_since = connection.in_flight.is_empty() && connection.untracked == 0;

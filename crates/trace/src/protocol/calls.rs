@@ -216,7 +216,7 @@ impl Calls {
         // Before the exchange before it is reported: a listener that looks at the packet then
         // knows what that ended.
         if let Some(call) = &removed {
-            listener.call_ended(self.flow, call.exchange.ordinal);
+            listener.call_ended(self.flow, call.exchange.ordinal, ending);
         }
         self.report_finished(listener);
         if let Some(mut call) = removed {
@@ -230,7 +230,7 @@ impl Calls {
     /// The call was none.
     pub(super) fn forget(&mut self, place: usize, listener: &mut impl ExchangeObserver) {
         if let Some(call) = self.open.remove(place) {
-            listener.call_ended(self.flow, call.exchange.ordinal);
+            listener.call_ended(self.flow, call.exchange.ordinal, Ending::Unseen);
         }
     }
 

@@ -218,7 +218,7 @@ pub trait ExchangeObserver {
     fn continue_waited(&mut self, _flow: FlowId, _wait: ContinueWait) {}
 
     /// The exchange of that number is over; [`ExchangeObserver::exchange`] follows, later.
-    fn call_ended(&mut self, _flow: FlowId, _ordinal: u64) {}
+    fn call_ended(&mut self, _flow: FlowId, _ordinal: u64, _ending: Ending) {}
 
     /// A message has no counterpart: the capture lacks it, or does not show which it
     /// is. The exchange of a request is also reported, with [`Ending::Unseen`].

@@ -8,7 +8,7 @@ use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, 
 use wirelab_trace::flow::{Flows, Limits};
 use wirelab_trace::output::{Dissection, Dissector, Options};
 use wirelab_trace::packet::{Flags, Packet};
-use wirelab_trace::protocol::exchange::{Exchange, ExchangeObserver, Pdu};
+use wirelab_trace::protocol::exchange::{Ending, Exchange, ExchangeObserver, Pdu};
 use wirelab_trace::protocol::layer::{Kind, Layer};
 use wirelab_trace::protocol::tls::keylog::KeyLog;
 
@@ -374,7 +374,7 @@ impl ExchangeObserver for RecordedEvents {
         self.in_flight += 1;
     }
 
-    fn call_ended(&mut self, _: FlowId, _: u64) {
+    fn call_ended(&mut self, _: FlowId, _: u64, _: Ending) {
         self.in_flight -= 1;
     }
 

@@ -326,10 +326,13 @@ fn reply() -> impl Strategy<Value = Vec<u8>> {
             }
             2 => b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 \r\n\r\n".to_vec(),
             3 => [head("Connection: close\r\n"), body].concat(),
-            _ => head(&format!(
-                "Content-Length: {}\r\nTransfer-Encoding: chunked\r\n",
-                body.len()
-            )),
+            _ => {
+                let both = format!(
+                    "Content-Length: {}\r\nTransfer-Encoding: chunked\r\n",
+                    body.len()
+                );
+                [head(&both), b"0\r\n\r\n".to_vec()].concat()
+            }
         }
     })
 }

@@ -30,7 +30,7 @@ use crate::flow::event::{
 };
 use crate::packet::Packet;
 use crate::protocol::exchange::{
-    ContinueWait, Exchange, ExchangeObserver as Listener, Message, Pdu,
+    ContinueWait, Ending, Exchange, ExchangeObserver as Listener, Message, Pdu,
 };
 use crate::protocol::layer::Layer;
 use pairs::Pairs;
@@ -141,8 +141,8 @@ impl<R: Read> Listener for Reconciler<R> {
         self.diagnosis.continue_waited(flow, wait);
     }
 
-    fn call_ended(&mut self, flow: FlowId, ordinal: u64) {
-        self.diagnosis.call_ended(flow, ordinal);
+    fn call_ended(&mut self, flow: FlowId, ordinal: u64, ending: Ending) {
+        self.diagnosis.call_ended(flow, ordinal, ending);
     }
 
     fn unpaired(&mut self, flow: FlowId, message: Message) {
