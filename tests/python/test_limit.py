@@ -188,7 +188,7 @@ def test_a_limit_that_the_machine_held_up_is_not_measurable(
 
     found = replace(find_limit(ask, 369.0, Windows(3.0, 3.0), 16), failed_check=180.5, checks=2)
     text, document, code = shown(found, 369.0, capsys, tmp_path)
-    assert re.match(r"Not measurable: the machine held up \d+% of the probes\.", text)
+    assert re.match(r"Not measurable: the machine held up \d+ % of the probes\.", text)
     assert (document["measurable"], document["limit_per_s"], code) == (False, None, 5)
 
 

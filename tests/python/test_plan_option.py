@@ -54,7 +54,7 @@ def test_a_plan_as_json_and_with_other_repeats(
     document = json.loads(capsys.readouterr().out)
     assert document["trials"] == 48
     assert len(document["cells"]) == 4
-    assert document["seconds"] == pytest.approx(48 * (2.0 + 0.2 + matrix.OVERHEAD_S))
+    assert document["seconds"] == pytest.approx(48 * (2.0 + 1.0 + matrix.OVERHEAD_S))
 
 
 def test_a_service_that_was_not_built_is_in_the_plan(

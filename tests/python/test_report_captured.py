@@ -16,7 +16,6 @@ from wirelab.report import dissection_text as text
 from wirelab.report.page import write_page
 from wirelab.report.sections import costs, packet_advice, packet_findings
 from wirelab.report.sections.packet_findings import Standing
-from wirelab.report.sections.tables import MARKS
 from wirelab.report.source import Source
 from wirelab.run.adaptive import outcome, recorded
 from wirelab.run.adaptive.record import Claim, Interventions, Planned, Spot
@@ -170,13 +169,12 @@ def _outcome(trial: Trial) -> outcome.Outcome:
 def test_lost_packets_mark_the_trial_on_the_page(
     tmp_path: Path, lost: dict[str, object], check: str
 ) -> None:
-    """By the ring or by a device: the table of cells counts the mark, the packets' section says
-    what it means, and the checks name the trial and the number."""
+    """By the ring or by a device: the packets' section states what it means, and the checks name
+    the trial and the number."""
     whole, torn = captured(REST, 1), captured(REST, 2, **lost)
     assert check not in {mark.name for mark in verdicts.marked(whole)}
     assert check in {mark.name for mark in verdicts.marked(torn)}
     page = write_page(write_run(tmp_path / "run", [whole, torn])).read_text(encoding="utf-8")
-    assert f"{MARKS[check]} 1" in page
     assert "The capture or a device of the link dropped packets in 1 of 2 captured trials" in page
     (reason,) = [mark.reason for mark in verdicts.marked(torn) if mark.name == check]
     assert "7" in reason

@@ -114,6 +114,9 @@ class ScriptedService:
     def scrape(self) -> str:
         return GO
 
+    def tick(self) -> None:
+        """Nothing to do."""
+
     def cpu_seconds(self) -> float | None:
         """No such process."""
         return None

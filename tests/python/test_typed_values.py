@@ -123,6 +123,7 @@ UNTYPED = {
     "cli/mcp_server/tools.py": SCHEMA,
     "cli/options/common.py": CLICK,
     "cli/output/drive.py": ENGINE,
+    "experiment/json_schema.py": SCHEMA,
     "explain/outside.py": USERS,
     "imports/curl.py": FOREIGN,
     "imports/experiment_text.py": FOREIGN,

@@ -48,7 +48,7 @@ class Tally:
 
     @property
     def captures(self) -> int:
-        """Those that bear it."""
+        """Those that contain it."""
         return self.right + self.missed
 
 

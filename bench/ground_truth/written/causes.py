@@ -34,7 +34,7 @@ from bench.ground_truth.written.scenario import Scenario
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-def _asked(capture: Conversation, think_ms: tuple[float, float] = (0.1, 0.5)) -> Connection:
+def _write_request(capture: Conversation, think_ms: tuple[float, float] = (0.1, 0.5)) -> Connection:
     """A connection with a request that the server has."""
     connection = capture.open()
     capture.pause(0.5, 2, "client-before-request")
@@ -43,9 +43,9 @@ def _asked(capture: Conversation, think_ms: tuple[float, float] = (0.1, 0.5)) ->
     return connection
 
 
-def dribbled(capture: Conversation) -> None:
+def write_dribbled(capture: Conversation) -> None:
     """A reply in pieces."""
-    connection = _asked(capture)
+    connection = _write_request(capture)
     reply = write_reply(600)
     capture.answer(connection, reply[:-600], "server-stall")
     for _ in range(6):
@@ -55,7 +55,7 @@ def dribbled(capture: Conversation) -> None:
 
 def uneven(capture: Conversation) -> None:
     """A stream of events, one of which is late."""
-    connection = _asked(capture)
+    connection = _write_request(capture)
     capture.answer(connection, STREAM_HEAD, "server-stall")
     late = capture.random.randrange(2, 11)
     for number in range(12):
@@ -96,15 +96,15 @@ def connection_per_call(capture: Conversation) -> None:
     capture.parts.clear()
 
 
-def redirected(capture: Conversation) -> None:
+def write_redirected(capture: Conversation) -> None:
     """A reply that sends the client elsewhere."""
-    connection = _asked(capture, (20, 100))
+    connection = _write_request(capture, (20, 100))
     status = capture.random.choice(["301 Moved Permanently", "302 Found", "307 Temporary Redirect"])
     capture.answer(connection, write_reply(0, status, "Location: /other\r\n"), BETWEEN)
     call(capture, connection)
 
 
-def pipelined(capture: Conversation) -> None:
+def write_pipelined(capture: Conversation) -> None:
     """Three requests at once, whose replies come one after the other."""
     connection = capture.open()
     capture.wait(300, "client-before-request")
@@ -123,13 +123,13 @@ def far(capture: Conversation) -> None:
 
 def cut_short(capture: Conversation) -> None:
     """The server resets the connection instead of an answer."""
-    connection = _asked(capture, (100, 900))
+    connection = _write_request(capture, (100, 900))
     capture.reset(connection, "server")
 
 
-def given_up(capture: Conversation) -> None:
+def write_given_up(capture: Conversation) -> None:
     """The client closes before an answer has come."""
-    connection = _asked(capture, (0.1, 0.2))
+    connection = _write_request(capture, (0.1, 0.2))
     capture.ack(connection, "server")
     capture.pause(300, 3_000, "server")
     capture.end(connection, "client")
@@ -151,7 +151,7 @@ def _upload_head(capture: Conversation, connection: Connection, body: int) -> No
     capture.send(connection, "client", write_request(capture.random, "POST", fields))
 
 
-def expecting(capture: Conversation) -> None:
+def write_expecting(capture: Conversation) -> None:
     """A body that waits for 100 (Continue), which comes late or never."""
     connection = capture.open()
     capture.pause(0.5, 2, "client-before-request")
@@ -170,7 +170,7 @@ def expecting(capture: Conversation) -> None:
     capture.answer(connection, write_reply(10), BETWEEN)
 
 
-def permitted(capture: Conversation) -> None:
+def write_permitted(capture: Conversation) -> None:
     """100 (Continue) at once, and a server that thinks afterwards."""
     connection = capture.open()
     capture.pause(0.5, 2, "client-before-request")
@@ -259,18 +259,18 @@ def streams_limited(capture: Conversation) -> None:
 
 
 CAUSES: tuple[Scenario, ...] = (
-    Scenario("dribbled writes", dribbled, ("dribbled-writes",)),
+    Scenario("dribbled writes", write_dribbled, ("dribbled-writes",)),
     Scenario("uneven stream", uneven, ("uneven-stream", "dribbled-writes")),
     Scenario("split writes", split, ("split-writes",)),
     Scenario("connection per call", connection_per_call, ("connection-per-call",)),
-    Scenario("redirect", redirected, ("redirect", *THINKS)),
-    Scenario("pipelining", pipelined, ("head-of-line", *THINKS)),
+    Scenario("redirect", write_redirected, ("redirect", *THINKS)),
+    Scenario("pipelining", write_pipelined, ("head-of-line", *THINKS)),
     Scenario("long path", far, ("long-path",)),
     Scenario("reset", cut_short, ("connection-reset",)),
-    Scenario("unanswered", given_up, ("unanswered",)),
+    Scenario("unanswered", write_given_up, ("unanswered",)),
     Scenario("idle before a request", idle, ("client-idle",)),
-    Scenario("expectation", expecting, ("expect-continue",)),
-    Scenario("expectation at once", permitted, THINKS),
+    Scenario("expectation", write_expecting, ("expect-continue",)),
+    Scenario("expectation at once", write_permitted, THINKS),
     Scenario("wait for SETTINGS", settings_awaited, ("h2-settings-wait",)),
     Scenario("wait for PING", ping_awaited, ("h2-ping-wait",)),
     Scenario("limit of streams", streams_limited, ("h2-stream-limit", *THINKS)),

@@ -184,7 +184,7 @@ def narrow_link(capture: Conversation) -> None:
     capture.parts.clear()
 
 
-def fragmented(capture: Conversation) -> None:
+def write_fragmented(capture: Conversation) -> None:
     """Replies whose segments come in two fragments of IP."""
     connection = capture.open()
     for _ in range(capture.random.randrange(2, 5)):
@@ -253,6 +253,6 @@ CAUSES_OF_PACKETS: tuple[Scenario, ...] = (
     Scenario("dead peer", probes_in_vain, ("keep-alive-death",), ("client-idle",)),
     Scenario("cut cable", cut_cable, ("half-open",)),
     Scenario("narrow link", narrow_link, ("mtu-black-hole",)),
-    Scenario("fragments", fragmented, ("ip-fragments",)),
+    Scenario("fragments", write_fragmented, ("ip-fragments",)),
     Scenario("slow TLS", slow_tls, ("slow-tls",)),
 )

@@ -47,7 +47,7 @@ def idle_with_foreign_identifications(capture: Conversation) -> None:
     call(capture, connection)
 
 
-def lost_before_the_capture(capture: Conversation) -> None:
+def write_lost_before_the_capture(capture: Conversation) -> None:
     """A request is lost before the capture, next to the server, and a timer repeats it."""
     capture.ids = "connection"
     first = capture.open(5 * MS, 20)
@@ -76,7 +76,7 @@ def one_direction(capture: Conversation) -> None:
     capture.parts.update({"connecting": opened, "unattributed": seen[-1] - seen[0] - opened})
 
 
-def held_back(capture: Conversation) -> None:
+def write_held_back(capture: Conversation) -> None:
     """Replies in two writes, the second held back until a delayed acknowledgment."""
     connection = capture.open()
     fields = "Server: example\r\nContent-Type: text/plain\r\n"
@@ -96,7 +96,7 @@ def held_back(capture: Conversation) -> None:
 def cut_off(capture: Conversation) -> None:
     """The same, of which the capture has the first bytes of each packet."""
     capture.snap = capture.random.randrange(54 + 8, 150)
-    held_back(capture)
+    write_held_back(capture)
 
 
 def cut_and_thinking(capture: Conversation) -> None:
@@ -121,7 +121,7 @@ def second_query_lost(capture: Conversation) -> None:
     call(capture, capture.open())
 
 
-def found_at_once(capture: Conversation) -> None:
+def write_found_at_once(capture: Conversation) -> None:
     """A fast lookup before a slow server."""
     name = f"shop{capture.random.randrange(1_000)}.test"
     capture.query(7, name, A)
@@ -145,7 +145,7 @@ def lookup_alone(capture: Conversation) -> None:
     capture.resolve(7, name, A, has_address=False)
 
 
-def closed_while_asking(capture: Conversation) -> None:
+def write_closed_while_asking(capture: Conversation) -> None:
     """A server closes an idle connection while a request is on its way."""
     connection = capture.open()
     call(capture, connection)
@@ -159,7 +159,7 @@ def closed_while_asking(capture: Conversation) -> None:
     capture.reset(connection, "server")
 
 
-def closed_in_peace(capture: Conversation) -> None:
+def write_closed_in_peace(capture: Conversation) -> None:
     """Both close an idle connection."""
     connection = capture.open()
     call(capture, connection)
@@ -169,7 +169,7 @@ def closed_in_peace(capture: Conversation) -> None:
         capture.wait(connection.rtt_us, "closing")
 
 
-def refused(capture: Conversation) -> None:
+def write_refused(capture: Conversation) -> None:
     """SYNs answered by RST, with the same ports."""
     connection = capture.connect()
     for number in range(attempts := capture.random.randrange(3, 6)):
@@ -186,7 +186,7 @@ def refused(capture: Conversation) -> None:
             capture.pause(300, 1_000, "syn-retransmission")
 
 
-def lost_syn(capture: Conversation) -> None:
+def write_lost_syn(capture: Conversation) -> None:
     """A SYN that gets no answer is sent again."""
     connection = capture.connect()
     for doublings in range(capture.random.randrange(1, 3)):
@@ -201,7 +201,7 @@ def lost_syn(capture: Conversation) -> None:
     call(capture, connection)
 
 
-def until_closed(capture: Conversation) -> None:
+def write_until_closed(capture: Conversation) -> None:
     """A reply without a length: it lasts until the server's FIN (RFC 9112 section 6.3)."""
     connection = capture.open()
     capture.pause(0.5, 2, "client-before-request")
@@ -215,7 +215,7 @@ def until_closed(capture: Conversation) -> None:
     capture.end(connection, "client")
 
 
-def closed_late(capture: Conversation) -> None:
+def write_closed_late(capture: Conversation) -> None:
     """A reply with a length; the connection is closed later."""
     connection = capture.open()
     call(capture, connection)
@@ -230,7 +230,7 @@ KINDS: tuple[Scenario, ...] = (
     *pair(
         "K1 idle time, and identifications of others",
         idle_with_foreign_identifications,
-        lost_before_the_capture,
+        write_lost_before_the_capture,
         (("client-idle",), ("tail-loss",)),
     ),
     *pair("K2 one direction", one_direction, think, ((), THINKS)),
@@ -241,25 +241,25 @@ KINDS: tuple[Scenario, ...] = (
         (("nagle-delayed-ack",), THINKS),
         ("split-writes",),
     ),
-    *pair("K4 a lost query", second_query_lost, found_at_once, (("slow-dns",), THINKS)),
-    *pair("K6 a lookup alone", lookup_alone, found_at_once, ((), THINKS), ("slow-dns",)),
+    *pair("K4 a lost query", second_query_lost, write_found_at_once, (("slow-dns",), THINKS)),
+    *pair("K6 a lookup alone", lookup_alone, write_found_at_once, ((), THINKS), ("slow-dns",)),
     *pair(
         "K11 keep-alive race",
-        closed_while_asking,
-        closed_in_peace,
+        write_closed_while_asking,
+        write_closed_in_peace,
         (("keep-alive-race",), ()),
         ("client-idle",),
     ),
     *pair(
         "K14 refused",
-        refused,
-        lost_syn,
+        write_refused,
+        write_lost_syn,
         (("connection-refused",), ("syn-retransmission",)),
     ),
     *pair(
         "K17 read until close",
-        until_closed,
-        closed_late,
+        write_until_closed,
+        write_closed_late,
         (("read-until-close",), ()),
         ("connection-per-call",),
     ),

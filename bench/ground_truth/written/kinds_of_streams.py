@@ -108,7 +108,7 @@ def _answer_http2(
     capture.answer(connection, reply, BETWEEN)
 
 
-def upgraded(capture: Conversation) -> None:
+def write_upgraded(capture: Conversation) -> None:
     """HTTP/2 by an upgrade (RFC 7540 section 3.2); stream 1 answers the first request."""
     connection = capture.open()
     capture.wait(300, "client-before-request")
@@ -252,7 +252,7 @@ def _rewrite(capture: Conversation, change: Callable[[bytes], bytes]) -> None:
     capture.frames = [replace(one, data=change(one.data)) for one in capture.frames]
 
 
-def tunnelled(capture: Conversation) -> None:
+def write_tunnelled(capture: Conversation) -> None:
     """A slow server behind a tunnel."""
     think(capture)
     if capture.random.random() < 0.5:
@@ -271,7 +271,7 @@ def clock_back(capture: Conversation) -> None:
         call(capture, connection, (40, 300))
 
 
-def mirrored(capture: Conversation) -> None:
+def write_mirrored(capture: Conversation) -> None:
     """A mirror port shows each packet before and behind a router or a switch."""
     capture.ids = "connection"
     connection = capture.open()
@@ -289,7 +289,7 @@ def mirrored(capture: Conversation) -> None:
     capture.frames = sorted([*capture.frames, *copies], key=lambda one: one.at_us)
 
 
-def sent_again(capture: Conversation) -> None:
+def write_sent_again(capture: Conversation) -> None:
     """Requests that a timer repeats, each with an identification of its own."""
     capture.ids = "connection"
     connection = capture.open(to_client_us=30, to_server_us=10 * MS)
@@ -349,11 +349,11 @@ OTHER_KINDS: tuple[Scenario, ...] = (
         (("slow-start",), ("sender-stalled",)),
         ("long-path",),
     ),
-    *pair("K10 upgrade to HTTP/2", upgraded, upload_within_windows, (THINKS, THINKS)),
-    *pair("K12 tunnels", tunnelled, think, (THINKS, THINKS)),
+    *pair("K10 upgrade to HTTP/2", write_upgraded, upload_within_windows, (THINKS, THINKS)),
+    *pair("K12 tunnels", write_tunnelled, think, (THINKS, THINKS)),
     *pair("K13 clock steps", clock_back, think, (THINKS, THINKS)),
     *pair(UNKNOWN, chat, unknown_and_thinking, ((), THINKS), ("client-idle",)),
-    *pair("K16 mirror ports", mirrored, sent_again, (THINKS, ("tail-loss",))),
+    *pair("K16 mirror ports", write_mirrored, write_sent_again, (THINKS, ("tail-loss",))),
     *pair(
         "K18 a window that opens again",
         window_closed,

@@ -19,7 +19,8 @@ from wirelab.wrap import checks as judgement
 from wirelab.wrap import comparison
 from wirelab.wrap.checks import Case, Verdict
 from wirelab.wrap.comparison import Pair
-from wirelab.wrap.kind import Kind, find_kind
+from wirelab.wrap.kind import Kind
+from wirelab.wrap.load_kind import find_kind
 from wirelab.wrap.process import How
 from wirelab.wrap.session import Measured
 
