@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent import futures
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -589,6 +589,29 @@ def test_the_other_version_of_http_has_a_hint(target: str, cause: str, words: st
 def test_a_result_of_an_older_engine_has_no_advice_by_cause() -> None:
     older = GroupResult.of({"calls": 5, "errors": 5, "errors_by_kind": {"refused": 5}})
     assert hinted("http://127.0.0.1:1/", older) == []
+
+
+def test_pauses_before_attempts_to_connect_are_stated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The server closes every connection at once, so that the pauses grow: 1, 2, 4 ms and so on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10.0)
+
+        def close_all() -> None:
+            with suppress(OSError):
+                while True:
+                    server.accept()[0].close()
+
+        thread = threading.Thread(target=close_all, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        assert main(["drive", url, "--calls", "12", "--json"]) == 1
+        paused = json.loads(capsys.readouterr().out)
+        assert main(["drive", url, "--calls", "12", "--reconnect-delay", "0s", "--json"]) == 1
+        unpaused = json.loads(capsys.readouterr().out)
+    assert any("--reconnect-delay" in hint for hint in paused["hints"])
+    assert not any("--reconnect-delay" in hint for hint in unpaused["hints"])
 
 
 def test_a_server_of_grpc_that_is_asked_in_http_1_is_known(

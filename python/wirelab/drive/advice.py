@@ -17,6 +17,8 @@ from wirelab.records.group import GroupResult
 from wirelab.stack.reference import Stack
 from wirelab.stack.targets import Server
 
+PAUSE_S_MIN = 0.1
+"""Sum of the pauses before attempts to connect from which on they are worth a hint."""
 CLOSED_MIN = 3
 """Calls that show that a server ends connections as a rule."""
 WINDOW_S_MIN = 0.8
@@ -187,7 +189,7 @@ def _framing(group: GroupResult) -> str | None:
 
 def _paused_connecting(group: GroupResult) -> str | None:
     """Calls waited for an attempt to connect."""
-    if not group.reconnect_pause_s:
+    if (group.reconnect_pause_s or 0.0) < PAUSE_S_MIN:
         return None
     failed = counted(group.connections_failed or 0, "connection")
     return (
