@@ -189,12 +189,13 @@ def _framing(group: GroupResult) -> str | None:
 
 def _paused_connecting(group: GroupResult) -> str | None:
     """Calls waited for an attempt to connect."""
-    if (group.reconnect_pause_s or 0.0) < PAUSE_S_MIN:
+    paused_s = group.reconnect_pause_s or 0.0
+    if paused_s < PAUSE_S_MIN:
         return None
     failed = counted(group.connections_failed or 0, "connection")
     return (
         f"{failed} failed or ended without a reply, and calls waited "
-        f"{format_seconds(group.reconnect_pause_s)} in all before the next attempts: the pause "
+        f"{format_seconds(paused_s)} in all before the next attempts: the pause "
         "begins at 1 ms and doubles with each failure in a row, up to --reconnect-delay"
     )
 
