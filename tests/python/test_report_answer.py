@@ -58,7 +58,7 @@ def test_a_clean_run_has_good_badges(tmp_path: Path) -> None:
         "No trial failed (of 8)": "good",
         f"No call failed (of {calls:,})": "good",
         "The client was not the limit": "good",
-        "No check found a problem": "good",
+        "No check marked a figure": "good",
     }
 
 
@@ -67,7 +67,7 @@ def test_a_clean_run_has_good_badges(tmp_path: Path) -> None:
     [
         (lambda one: failed(one, "it broke"), "1 of 8 trials failed", "bad"),
         (client_bound, "The client was the limit in 1 of 8 trials", "warn"),
-        (failing, "Warnings in 1 of 8 trials", "warn"),
+        (failing, "6 of 19 figures marked", "warn"),
     ],
 )
 def test_a_badge_names_what_went_wrong(
