@@ -114,7 +114,8 @@ class Comparison:
     @property
     def is_of_pairs(self) -> bool:
         """True for pairs that were looked at one by one (:func:`of_pairs`)."""
-        return self.spread is None and self.ratio.bounds is not None
+        has_interval = self.ratio.bounds is not None and self.repeats_for_interval is None
+        return self.spread is None and has_interval
 
     @property
     def found(self) -> bool:
