@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -93,7 +94,8 @@ def test_encrypted_requests_end_with_advice_and_no_failure() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     text = " ".join(done.stdout.split())
     assert "No request can be read without the secrets of TLS" in text
-    assert "60 connections opened for 60 requests of its report" in text
+    # ab may open one more for each of its two users when the last replies come.
+    assert re.search(r"\b6[0-2] connections opened for 60 requests of its report", text)
     assert "KeyLogWriter" in text
     assert (done.returncode == 0) == ("Marked:" not in text)
 
