@@ -169,3 +169,31 @@ fn two_hops_of_a_proxy_are_two_connections() {
     let summary = mirror.read();
     assert_eq!((summary.flows.flows, summary.flows.copies), (3, 0));
 }
+
+#[test]
+fn each_change_of_the_way_alone_shows_a_copy_in_both_directions() {
+    let changes: [fn(&mut Vec<u8>); 3] = [
+        |frame| frame[..12].copy_from_slice(&[2, 0, 0, 0, 9, 9, 2, 0, 0, 0, 9, 8]),
+        |frame| frame[22] -= 1,
+        tag,
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut mirror = Mirror::new();
+        mirror.copy(20 * US, change);
+        mirror.put(1000 * US, &data()).copy(20 * US, change);
+        let answer = reply(5000, 1018, b"HTTP/1.1 204 No Content\r\n\r\n").flags(PSH | ACK);
+        mirror.put(1500 * US, &answer).copy(20 * US, change);
+        assert_eq!(mirror.counts(), [3, 0, 0], "{number}");
+        // What a copy differs in matters only for a packet that is the same.
+        let mut repeated = Mirror::new();
+        repeated.put(1000 * US, &data());
+        repeated.copy(20 * US, |frame| {
+            change(frame);
+            *frame.last_mut().expect("payload") ^= 1;
+            let first = frame.len() - 18;
+            frame[first] ^= 1;
+        });
+        repeated.put(1500 * US, &answer).put(1520 * US, &answer);
+        assert_eq!(repeated.counts(), [0, 2, 0], "{number}");
+    }
+}

@@ -7,6 +7,7 @@ mod cut;
 mod lookups;
 mod losses;
 mod openings;
+mod retries;
 mod script;
 mod streams;
 mod windows;

@@ -48,6 +48,8 @@ pub(super) struct Pending {
 pub(super) struct Records {
     pub(super) changes_cipher: bool,
     pub(super) has_handshake: bool,
+    /// Length of the longest record of the handshake.
+    pub(super) handshake_bytes: u16,
     /// Of data type: how many, and the lengths of the shortest and the longest, bytes.
     pub(super) data: u32,
     shortest: u16,
@@ -105,6 +107,7 @@ impl Pending {
             (CIPHER_RECORD, _) => self.records.changes_cipher = true,
             (HANDSHAKE_RECORD, _) => {
                 self.records.has_handshake = true;
+                self.records.handshake_bytes = self.records.handshake_bytes.max(length);
                 self.has_message = true;
             }
             // Its layers say whether that is a message.

@@ -9,6 +9,9 @@ use crate::flow::event::Direction;
 
 /// What a handshake may take on top of its round trips, ns.
 const COMPUTING_NS: u64 = 25_000_000;
+/// A Finished is shorter, encrypted and with its tag (RFC 5246 section 7.4.9), and a ClientHello
+/// longer, bytes.
+const FINISHED_BYTES_MAX: u16 = 128;
 /// A server sends its session tickets within this, ns.
 const TICKETS_WITHIN_NS: u64 = 2_000_000;
 
@@ -27,6 +30,8 @@ pub(super) struct TlsTurns {
     stage: Stage,
     /// When the handshake began, and the packet.
     began: (u64, u64),
+    /// The client sent a second ClientHello (HelloRetryRequest, RFC 8446 section 4.1.4).
+    is_retried: bool,
     /// When a handshake of TLS 1.3 was over, as long as tickets may follow, ns.
     tickets_from: Option<u64>,
 }
@@ -73,14 +78,20 @@ impl TlsTurns {
             sides[side] = sides[side].max(1);
         }
         if records.has_handshake && sides[side] == 1 {
-            sides[side] = 2;
+            // A second ClientHello comes behind a change of cipher, too (RFC 8446 appendix D.4).
+            if records.handshake_bytes <= FINISHED_BYTES_MAX {
+                sides[side] = 2;
+            } else if segment.direction == Direction::Request {
+                self.is_retried = true;
+            }
         }
         let is_by_data = records.data > 0 && segment.direction == Direction::Request;
         if *sides == [2, 2] || is_by_data {
             self.stage = Stage::Done;
             self.tickets_from = is_by_data.then_some(segment.at_ns);
-            // TLS 1.2 takes two round trips (RFC 5246 section 7.3), later versions one.
-            let round_trips = if is_by_data { 1 } else { 2 };
+            // TLS 1.2 takes two round trips (RFC 5246 section 7.3), later versions one, or two
+            // where the server asks for another ClientHello.
+            let round_trips = if is_by_data && !self.is_retried { 1 } else { 2 };
             self.judge(pending, round_trips * path.round_trip(), sink);
         }
     }
