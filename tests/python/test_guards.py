@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from wirelab.experiment import loading
 from wirelab.experiment import matrix as planning
 from wirelab.records.trial import Trial
 from wirelab.run.directory import read_manifest
-from wirelab.run.progress import Silent
+from wirelab.run.progress import RemainingWork, Silent
 from wirelab.stack import manifests
 from wirelab.statistics.calls_needed import calls_needed, window_for
 from wirelab.statistics.cell import cells, point_key
@@ -271,17 +271,9 @@ class Notes(Silent):
     def __init__(self) -> None:
         self.at_most: list[tuple[int, bool]] = []
 
-    def begin(
-        self,
-        planned: Sequence[float],
-        finished: int,
-        at_most: bool,
-        *,
-        ends_early: bool = False,
-        names: Mapping[str, str] | None = None,
-    ) -> None:
+    def begin(self, work: RemainingWork) -> None:
         """Keeps the number of trials, and whether it is a bound."""
-        self.at_most.append((len(planned), ends_early))
+        self.at_most.append((work.trials, work.ends_early))
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")

@@ -21,7 +21,7 @@ from wirelab.identity import Admission, Examination, Verdict, Verifier
 from wirelab.records.group import GroupResult
 from wirelab.records.service import IdentityRecord
 from wirelab.records.trial import Check, Trial
-from wirelab.run.progress import OnConsole, TimeLeft, words
+from wirelab.run.progress import OnConsole, RemainingWork, TimeLeft, words
 from wirelab.stack import manifests
 
 Piped = Callable[[], list[str]]
@@ -89,7 +89,7 @@ def test_a_line_of_the_longest_stack_fits_and_keeps_its_figures(
     longest: PlannedTrial, piped: Piped
 ) -> None:
     progress = OnConsole(Console())
-    progress.begin([3_599.0] * 1_000, 0, at_most=True)
+    progress.begin(RemainingWork([3_599.0] * 1_000, at_most=True))
     progress.trial(longest)
     progress.finished(_finished(longest))
     announced, line = piped()
@@ -103,7 +103,7 @@ def test_a_line_of_the_longest_stack_fits_and_keeps_its_figures(
 
 def test_a_line_of_a_short_stack_has_every_detail(piped: Piped) -> None:
     progress, planned = OnConsole(Console()), _planned("grpc@rust")
-    progress.begin([10.0, 10.0], 0, at_most=False)
+    progress.begin(RemainingWork([10.0, 10.0]))
     progress.trial(planned)
     progress.finished(_finished(planned, seconds=10.0))
     assert piped()[-1] == (
@@ -132,7 +132,7 @@ def test_a_status_shows_the_phase_of_the_longest_stack(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", "1")
     progress = OnConsole(Console())
-    progress.begin([10.0], 0, at_most=False)
+    progress.begin(RemainingWork([10.0]))
     progress.trial(longest)
     progress.inside(
         EngineProgress(phase="measure", calls=1_234_567, errors=3, elapsed_s=1.0, in_flight=1)
@@ -146,7 +146,7 @@ def test_a_status_shows_the_phase_of_the_longest_stack(
 def test_a_failure_is_folded_and_not_cut(longest: PlannedTrial, piped: Piped) -> None:
     progress = OnConsole(Console())
     reason = "the service was not ready " * 10 + f"(see /var/{'long/' * 20}service.log)"
-    progress.begin([10.0], 0, at_most=False)
+    progress.begin(RemainingWork([10.0]))
     progress.trial(longest)
     progress.finished(_finished(longest, status="failed", reason=reason))
     lines = piped()[1:]
@@ -229,7 +229,7 @@ def test_a_line_names_what_is_wrong_while_the_run_can_be_stopped(
     values: dict[str, Any], checks: tuple[str, ...], words: str, piped: Piped
 ) -> None:
     progress, planned = OnConsole(Console()), _planned("grpc@rust")
-    progress.begin([10.0, 10.0], 0, at_most=False)
+    progress.begin(RemainingWork([10.0, 10.0]))
     progress.trial(planned)
     result = GroupResult(**{"rate_per_s": 50.0, **values})
     marks = tuple(Check(name, "marked", "why") for name in checks)
@@ -240,7 +240,7 @@ def test_a_line_names_what_is_wrong_while_the_run_can_be_stopped(
 
 
 def test_a_comparison_announces_at_most_so_many_trials(piped: Piped) -> None:
-    OnConsole(Console()).begin([5.0] * 60, 0, at_most=False, ends_early=True)
+    OnConsole(Console()).begin(RemainingWork([5.0] * 60, ends_early=True))
     assert piped() == ["at most 60 trials, at most about 5 min 0 s"]
 
 
@@ -253,7 +253,7 @@ def test_a_build_shows_the_time_that_is_left_after_it(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", "1")
     progress = OnConsole(Console())
-    progress.begin([30.0, 30.0], 0, at_most=False)
+    progress.begin(RemainingWork([30.0, 30.0]))
     progress.building("building the service in go: 34 s, 36 s left; 212 packages")
     shown = terminal.getvalue().rpartition("\n")[2]
     assert "building the service in go: 34 s" in shown
@@ -264,7 +264,7 @@ def test_a_build_shows_the_time_that_is_left_after_it(
 def test_stacks_have_the_names_of_the_report(longest: PlannedTrial, piped: Piped) -> None:
     progress = OnConsole(Console())
     names = {longest.cell.point.stack: "soap@rust quickack=off"}
-    progress.begin([10.0], 0, at_most=False, names=names)
+    progress.begin(RemainingWork([10.0], names=names))
     progress.trial(longest)
     progress.finished(_finished(longest))
     assert "] soap@rust quickack=off Submit 150 kB: " in piped()[-1]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from wirelab.errors import UnitError
 from wirelab.format.console import Console
 from wirelab.format.units import format_bytes, format_seconds, parse_bytes, parse_seconds
-from wirelab.run.progress import OnConsole, time_left
+from wirelab.run.progress import OnConsole, RemainingWork, time_left
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_the_time_of_windows_by_calls_is_told_as_a_bound(
     at_most: bool, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     progress = OnConsole(Console())
-    progress.begin([60.0, 1.0], 0, at_most)
+    progress.begin(RemainingWork([60.0, 1.0], at_most=at_most))
     progress.end()
     shown = capsys.readouterr().out
     assert shown.startswith("2 trials, ")

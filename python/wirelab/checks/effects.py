@@ -37,7 +37,7 @@ _SERVICE = {"service_p50": "p50", "service_p99": "p99"}
 _FIRST = tuple(figure.name for figure in FIRST_CALLS)
 _TIMES = (*_RESPONSE, *_GOOD, *_SERVICE, *_FIRST)
 _CPU = ("client_cpu", "service_cpu")
-_BYTES = ("bytes_sent", "bytes_received")
+_BYTES = ("bytes_sent", "bytes_received", "bytes_per_call")
 _CALLS = ("rate", *_TIMES)
 _EVERY = tuple(figure.name for figure in (*FIGURES, *FIRST_CALLS))
 
@@ -125,12 +125,12 @@ def _lag(trial: Trial) -> Effects:
 
 
 def _stopped(trial: Trial, seconds: float, times: float) -> Effects:
-    """``seconds`` of the window in which a side did not run, in so many pieces. Means and rates
-    lose that share; it reaches the p99 if one call in a hundred was under way meanwhile."""
-    window, calls = trial.result.window_s, trial.result.calls
-    share = seconds / window
-    users = trial.point.load.users
-    struck = share if users is None or not calls else min(share, users * times / calls)
+    """``seconds`` of the whole trial in which a side did not run, at a number of ``times``. Means
+    and rates lose that share; it reaches the p99 if one call in a hundred was under way
+    meanwhile. A service that took turns met its part of them."""
+    calls, users = trial.result.calls, trial.point.load.users
+    share, own = seconds / trial.whole_s, trial.called_s / trial.whole_s
+    struck = share if users is None or not calls else min(share, users * times * own / calls)
     tail: Effects = dict.fromkeys(n for n in _TIMES if n.endswith(("p99", "p99_good")))
     even = {name: share for name in _TIMES if name not in tail}
     closed: Effects = {"rate": share} if trial.point.load.is_closed else {}
@@ -157,9 +157,17 @@ def _pauses(trial: Trial) -> Effects:
 
 def _lab_pauses(trial: Trial) -> Effects:
     """CPU times are interpolated over the pause."""
-    noise, window = trial.noise, trial.result.window_s
-    share = None if noise is None or not window else min(1.0, noise.lab_pause_s / window)
+    noise, whole = trial.noise, trial.whole_s
+    share = None if noise is None or not whole else min(1.0, noise.lab_pause_s / whole)
     return {"service_cpu": share}
+
+
+def _idle_cpu(trial: Trial) -> Effects:
+    """What a service used while others were called is in its CPU time per call."""
+    used, slices = trial.service.cpu_window_s, trial.slices
+    if not used or slices is None or slices.idle_cpu is None:
+        return {"service_cpu": None}
+    return {"service_cpu": slices.idle_cpu * (slices.whole_s - slices.own_s) / used}
 
 
 # -- windows that are not like what follows -------------------------------------------------------
@@ -264,6 +272,9 @@ _EFFECTS: Mapping[str, Callable[[Trial], Effects]] = MappingProxyType(
         "background": _unknown((*_CALLS, *_CPU)),
         "calls counted": _counted,
         load.BOUND: _unknown(_CALLS),
+        load.IDLE_CPU: _idle_cpu,
+        load.OTHERS_CPU: _unknown((*_CALLS, *_CPU)),
+        "resent calls": _unknown((*_CALLS, *_CPU, *_BYTES)),
         "concurrency": _concurrency,
         "achieved rate": _rate,
         load.KEPT_UP: _kept_up,

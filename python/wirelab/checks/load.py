@@ -45,7 +45,10 @@ JVM_WARM_S = 15.0
 (docs/studies/jagannathan2022.md, warm-up of a JVM)."""
 KEPT_UP = "kept up"
 """Name of the check that as many calls ended as arrived."""
-IDLE_CPU = 0.05
+IDLE_CPU, OTHERS_CPU = "idle CPU", "CPU of others"
+"""Names of the checks of what a service uses while another one is called, and of what that one
+loses."""
+IDLE_CPU_MAX = 0.05
 """CPU seconds per second that a service may use while another one is called."""
 BOUND = "bound"
 """Name of the check that shows which side was the limit."""
@@ -312,14 +315,26 @@ def _use(cpu_s: float | None, trial: Trial, processors: float | None) -> float |
 
 
 def _idle_cpu(trial: Trial) -> Check | None:
-    """Whether a service took processors from another one that was called."""
+    """Whether a service worked while another one was called."""
     if trial.slices is None:
         return None
-    used = trial.slices.idle_cpu
+    reason = "the service used {} CPU seconds per second while others were called"
+    return _judge_idle_cpu(IDLE_CPU, trial.slices.idle_cpu, reason)
+
+
+def _others_cpu(trial: Trial) -> Check | None:
+    """Whether other services took processors from one that was called."""
+    if trial.slices is None:
+        return None
+    reason = "other services used {} CPU seconds per second while this one was called"
+    return _judge_idle_cpu(OTHERS_CPU, trial.slices.others_cpu, reason)
+
+
+def _judge_idle_cpu(name: str, used: float | None, reason: str) -> Check:
     if used is None:
-        return Check.unmeasurable("idle CPU", "too few samples of the service's CPU time")
-    reason = f"the service used {used:.3g} CPU seconds per second while others were called"
-    return Check.judged("idle CPU", used <= IDLE_CPU, f"{reason} (at most {IDLE_CPU:g})")
+        return Check.unmeasurable(name, "too few samples of the services' CPU time")
+    shown = reason.format(f"{used:.3g}")
+    return Check.judged(name, used <= IDLE_CPU_MAX, f"{shown} (at most {IDLE_CPU_MAX:g})")
 
 
 def _concurrency(trial: Trial) -> Check | None:
@@ -355,17 +370,17 @@ def _edges(trial: Trial, mean_ns: float, users: int, window_s: float) -> float:
 
     A user's calls overshoot the end and miss the start by a part of one call each: two
     uniform shares, of standard deviation ``W / sqrt(6)`` together, independent among users.
-    Every slice has its own two ends.
-    ``W`` is the p99 where it can be had, for long calls are the ones that cross the ends. A
-    sequence belongs to the window with all its calls, so that it is the one that crosses.
+    Every slice has its own two ends. ``W`` is the p99 where it can be had, for long calls are the
+    ones that cross the ends. A sequence belongs to the window with all its calls, so that it is
+    the one that crosses.
     """
     sequences = trial.result.sequences
     if sequences is not None and sequences.count:
         longest = float(sequences.response.max_ns)
-        return 3.3 * longest * 1e-9 / sqrt(6.0 * users) / window_s
-    longest = max(mean_ns, trial.time_ns("response", "p99") or 0.0)
-    if longest == mean_ns:
-        longest = trial.time_ns("response", "max") or mean_ns
+    else:
+        longest = max(mean_ns, trial.time_ns("response", "p99") or 0.0)
+        if longest == mean_ns:
+            longest = trial.time_ns("response", "max") or mean_ns
     windows = trial.slices.count if trial.slices else 1
     return 3.3 * longest * 1e-9 * sqrt(windows) / sqrt(6.0 * users) / window_s
 
@@ -490,7 +505,8 @@ def _beginning(trial: Trial, reason: str) -> Check:
     found = movement(whole_slots(trial.result)) if _is_saturating(trial) else None
     if found is None:
         return Check("warm-up", "ok", reason)
-    reason += f"; from the first third of the window to the last it moved by {found.growth:+.1%}"
+    moved = f"{100.0 * found.growth:+.1f} %"
+    reason += f"; from the first third of the window to the last it moved by {moved}"
     return Check.judged("warm-up", not found.is_warming, reason)
 
 
@@ -546,6 +562,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _counters,
     _bound,
     _idle_cpu,
+    _others_cpu,
     _concurrency,
     _rate,
     _kept_up,

@@ -13,6 +13,7 @@ from math import sqrt
 
 from wirelab.checks.effects import effects
 from wirelab.checks.load import marked
+from wirelab.format.numbers import digits, percent
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval
@@ -39,7 +40,7 @@ class Mark:
 
 def percent_text(share: float) -> str:
     """``2.5 %``, ``12 %``, ``150 %``."""
-    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.2g} %"
+    return percent(share) if share >= 0.1 else f"{digits(100.0 * share, 2)} %"
 
 
 def figure_marks(cell: Cell, threshold: float = THRESHOLD) -> Mapping[str, tuple[Mark, ...]]:
@@ -82,7 +83,7 @@ def half_width(interval: Interval) -> float | None:
 
 
 def _mark(name: str, shares: Sequence[float | None], trials: int) -> Mark:
-    """A trial without the effect has none of it; what moved up and down over the trials is no
+    """A trial without the effect has none of it; what moved up and down over the trials is not a
     bias."""
     known = [share for share in shares if share is not None]
     bias = abs(sum(known)) / max(trials, len(shares)) if len(known) == len(shares) else None

@@ -1,4 +1,4 @@
-"""What the pairs of a comparison tell of figures that it did not ask for."""
+"""What the pairs of a comparison show of figures that it did not ask for."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from wirelab.statistics.interval import Interval
 from wirelab.statistics.sequential import judge, p_value
 from wirelab.statistics.verdict import Verdict
 
-OTHERS = (RATE, RESPONSE_P50, RESPONSE_P99, SERVICE_CPU, CLIENT_CPU, BYTES, MEMORY)
-"""Figures of which findings are."""
+DESCRIBED = (RATE, RESPONSE_P50, RESPONSE_P99, SERVICE_CPU, CLIENT_CPU, BYTES, MEMORY)
+"""Figures in which a difference is worth a sentence."""
 
 
 @dataclass(frozen=True)
-class Finding:
+class FigureFinding:
     """One figure that the comparison did not ask for."""
 
     figure: Figure
@@ -66,8 +66,8 @@ class Finding:
 
 def findings(
     pairs: Sequence[tuple[Trial, Trial]], asked: Figure, threshold: float
-) -> tuple[Finding, ...]:
-    """Of every figure besides ``asked`` that pairs have and whose values are no mere bounds, the
+) -> tuple[FigureFinding, ...]:
+    """Of every figure besides ``asked`` that pairs have and whose values are not mere bounds, the
     most useful difference first.
 
     The family of Holm's method are these figures. The p-values hold at any moment, so that a
@@ -76,7 +76,7 @@ def findings(
     trials = [trial for pair in pairs for trial in pair]
     values = {
         figure: [(figure.of(a), figure.of(b)) for a, b in pairs]
-        for figure in OTHERS
+        for figure in DESCRIBED
         if figure is not asked and not is_bounded(figure, trials)
     }
     rows = {figure: [(a, b) for a, b in row if a and b] for figure, row in values.items()}
@@ -92,11 +92,11 @@ def findings(
 
 def _finding(
     figure: Figure, row: Sequence[tuple[float, float]], threshold: float, p: float
-) -> Finding:
+) -> FigureFinding:
     decision = judge([a for a, _ in row], [b for _, b in row], threshold)
     upheld = decision.outcome == "equivalent" or p < ALPHA
-    return Finding(figure, decision.outcome if upheld else "undecided", decision.ratio, p)
+    return FigureFinding(figure, decision.outcome if upheld else "undecided", decision.ratio, p)
 
 
-def _usefulness(one: Finding) -> tuple[bool, int, float]:
+def _usefulness(one: FigureFinding) -> tuple[bool, int, float]:
     return not one.found, priority(one.figure), -abs(log(one.ratio.estimate))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from math import log, log1p
 from typing import Literal
 
-from wirelab.comparisons.findings import Finding, findings
+from wirelab.comparisons.findings import FigureFinding, findings
 from wirelab.comparisons.guards import (
     ERRORS,
     Calls,
@@ -58,7 +58,7 @@ class Gate:
     guards: tuple[Guard, ...] = ()
     confidence: float = 0.95
     """Of the interval of the figure."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[FigureFinding, ...] = ()
     """What is known of other figures."""
     fails_more: bool = False
     """True if calls of b fail more often than those of a."""
@@ -225,7 +225,7 @@ def is_enough(made: Gate) -> bool:
 
 
 def is_precise(made: Gate, precision: float) -> bool:
-    """True if the interval is no wider than ``precision`` to both sides of the estimate, or pairs
+    """True if the interval reaches at most ``precision`` to both sides of the estimate, or pairs
     fail."""
     if len(made.pairs.failed) >= FAILED_MAX:
         return True

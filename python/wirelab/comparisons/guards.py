@@ -32,7 +32,7 @@ MARGIN = 0.5
 """A guarded figure may be worse by this share: what users notice of a tail. A finer one would need
 many more pairs than the question."""
 ERRORS_MARGIN = 0.01
-"""So many more of all calls may fail, as far as is known."""
+"""Share of all calls by which more may fail, as far as is known."""
 LACKING_MAX = 3
 """Pairs without the figure from which on nobody waits for it."""
 

@@ -546,28 +546,18 @@ def _groups(experiment: Experiment, cells: Mapping[str, Cell]) -> dict[str, tupl
     found: dict[str, list[tuple[str, Cell]]] = {}
     for digest, cell in cells.items():
         found.setdefault(_setting(cell.point), []).append((digest, cell))
-    groups = {group[0][0]: tuple(cell for _, cell in group) for group in found.values()}
-    refused = [
-        refusal for group in groups.values() if (refusal := _refuse_sharing(group, experiment))
-    ]
+    groups: dict[str, tuple[Cell, ...]] = {}
+    refused = []
+    for group in found.values():
+        every = tuple(cell for _, cell in group)
+        if refusal := _refuse_sharing(every, experiment):
+            refused.append(refusal)
+            groups |= {digest: (cell,) for digest, cell in group}
+        else:
+            groups[group[0][0]] = every
     if experiment.design == "slices" and refused:
         raise ExperimentError(refused)
-    return {
-        digest: cells
-        for group in found.values()
-        for digest, cells in _shared_or_apart(group, experiment)
-    }
-
-
-def _shared_or_apart(
-    group: Sequence[tuple[str, Cell]], experiment: Experiment
-) -> Iterator[tuple[str, tuple[Cell, ...]]]:
-    """One trial for the cells of a setting, or one for each."""
-    every = tuple(cell for _, cell in group)
-    if _refuse_sharing(every, experiment):
-        yield from ((digest, (cell,)) for digest, cell in group)
-    else:
-        yield group[0][0], every
+    return groups
 
 
 def _refuse_sharing(group: Sequence[Cell], experiment: Experiment) -> str:

@@ -147,8 +147,8 @@ APART_MAX = 7
 
 
 def ratio_limits(low: float, high: float, threshold: float) -> str:
-    """``0.860 to 1.10``: limits of a ratio, with so many digits that neither seems to lie on the
-    other side of 1, or of a border of ``threshold``, than it does."""
+    """``0.860 to 1.10``: limits of a ratio, with enough digits to show on which side of 1 and of
+    the borders of ``threshold`` each lies."""
     upper = 1.0 + threshold
     return " to ".join(_apart(value, (1.0 / upper, 1.0, upper)) for value in (low, high))
 

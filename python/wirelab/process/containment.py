@@ -57,13 +57,11 @@ class Containment(ABC):
         """Kills the remaining processes. Returns a description of each of them."""
         found = {pid: describe(pid) for pid in self.pids()}
         deadline = time.monotonic() + END_S_MAX
-        while self.pids() and time.monotonic() < deadline:
+        while (pids := self.pids()) and time.monotonic() < deadline:
             self._kill()
-            time.sleep(POLL_S)
+            process_tree.wait_for_end(pids, POLL_S)
         left = set(self.pids())
-        return [
-            f"{text}, could not be ended" if pid in left else text for pid, text in found.items()
-        ]
+        return [f"{text}{STAYS}" if pid in left else text for pid, text in found.items()]
 
     def close(self) -> None:
         """Ends the remaining processes and removes what holds them."""
@@ -114,6 +112,7 @@ class FreezerGroup(_Group):
         while state.read_text(encoding="ascii").strip() != "FROZEN":
             if time.monotonic() > deadline:
                 break
+            # Version 1 announces no change of the state.
             time.sleep(POLL_S)
         for pid in self.pids():
             process_tree.kill(pid)
@@ -275,6 +274,7 @@ def _remove(folder: Path) -> None:
         except FileNotFoundError:
             return
         except OSError:
+            # Version 1 announces no end of the last process.
             time.sleep(POLL_S)
         else:
             return

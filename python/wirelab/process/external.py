@@ -173,7 +173,8 @@ class ExternalProcess(_Observed):
             found = [pid for pid in self.tree.all_pids() if not self._is_in_session(pid)]
             if not found or time.monotonic() > deadline:
                 return found
-            time.sleep(POLL_S)
+            # They may have started others meanwhile.
+            process_tree.wait_for_end(found, POLL_S)
 
     def _is_in_session(self, pid: int) -> bool:
         """Also true for a process that has ended."""

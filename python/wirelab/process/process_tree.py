@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -180,6 +181,21 @@ def _namespace(pid: int) -> str:
         return str(Path(f"/proc/{pid}/ns/pid").readlink())
     except OSError:
         return ""
+
+
+def wait_for_end(pids: Iterable[int], seconds: float) -> None:
+    """Waits until all these processes have ended, at most so long. A process that nobody has
+    waited for yet has ended (pidfd_open(2))."""
+    deadline = time.monotonic() + seconds
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            descriptor = os.pidfd_open(pid)
+            try:
+                poller = select.poll()
+                poller.register(descriptor, select.POLLIN)
+                poller.poll(1000.0 * max(0.0, deadline - time.monotonic()))
+            finally:
+                os.close(descriptor)
 
 
 def kill(pid: int) -> None:

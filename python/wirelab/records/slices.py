@@ -24,3 +24,5 @@ class SlicesRecord(msgspec.Struct, frozen=True):
     """From the first slice of any service to the end of the last."""
     idle_cpu: float | None = None
     """CPU seconds per second that this service used while others were called; None: unknown."""
+    others_cpu: float | None = None
+    """The same of all other services, which may have been while this one was called."""

@@ -219,13 +219,12 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def _jointed(text: str) -> Markup:
-    """The text, escaped, with leave to end a line where its parts meet; what stands between
-    backticks as code."""
+    """The text, escaped. A line may end where its parts meet; text between backticks is code."""
     return _with_code(Markup("<wbr>").join(escape(part) for part in jointed(sanitize(text))))
 
 
 def _coded(text: str) -> Markup:
-    """The text, escaped; what stands between backticks as code."""
+    """The text, escaped; text between backticks is code."""
     return _with_code(escape(sanitize(text)))
 
 

@@ -49,7 +49,7 @@ def save(folder: Path, page: str) -> Path:
 def render(
     source: Source, extra_sections: Sequence[Section] = (), first: Sequence[Section] = ()
 ) -> str:
-    """The page as text; the same run gives the same bytes. ``first`` stands before all else."""
+    """The page as text; the same run gives the same bytes. ``first`` leads."""
     sections = [
         *first,
         *contents.before(source),

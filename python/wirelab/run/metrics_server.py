@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from prometheus_client.registry import Collector
 from wirelab.errors import UsageError
 from wirelab.process import runtime_metrics
 from wirelab.records.trial import Point, Trial
-from wirelab.run.progress import Progress, TimeLeft
+from wirelab.run.progress import Progress, RemainingWork, TimeLeft
 
 if TYPE_CHECKING:
     from wirelab.documents.event import Progress as EngineProgress
@@ -78,21 +78,13 @@ class RunMetrics(Collector):
         self._runtime: dict[str, float] = {}
         self._cells: dict[tuple[str, ...], Trial] = {}
 
-    def begin(
-        self,
-        planned: Sequence[float],
-        finished: int,
-        at_most: bool,
-        *,
-        ends_early: bool = False,
-        names: Mapping[str, str] | None = None,
-    ) -> None:
+    def begin(self, work: RemainingWork) -> None:
         """Called when a run, or a part of a reproduction, starts."""
         with self._lock:
-            self._left = TimeLeft(planned)
-            self._planned, self._resumed = len(planned) + finished, finished
+            self._left = TimeLeft(work.seconds)
+            self._planned, self._resumed = work.trials, work.finished
             self._ended = {"measured": 0, "failed": 0}
-        self._next.begin(planned, finished, at_most, ends_early=ends_early, names=names)
+        self._next.begin(work)
 
     def note(self, text: str) -> None:
         """Forwarded."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
@@ -27,23 +28,32 @@ STACK_WIDTH_MIN = 24
 """Fewest columns to which a stack is shortened before other details are left out."""
 
 
+@dataclass(frozen=True)
+class RemainingWork:
+    """What a run has to do when it begins or continues."""
+
+    seconds: Sequence[float]
+    """Planned lengths of the remaining trials, in their order."""
+    finished: int = 0
+    """Number of finished trials."""
+    at_most: bool = False
+    """Whether the lengths are upper bounds: a window of calls ends when the calls are made."""
+    ends_early: bool = False
+    """Whether the number of trials is an upper bound."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Short names of stacks, as reports have them."""
+
+    @property
+    def trials(self) -> int:
+        """Number of all trials."""
+        return len(self.seconds) + self.finished
+
+
 class Progress(Protocol):
     """Observes the progress of a run."""
 
-    def begin(
-        self,
-        planned: Sequence[float],
-        finished: int,
-        at_most: bool,
-        *,
-        ends_early: bool = False,
-        names: Mapping[str, str] | None = None,
-    ) -> None:
-        """Called before anything is built, with the planned lengths in seconds of the remaining
-        trials, in their order, the number of finished trials, and whether the lengths are upper
-        bounds. They are for a window of calls, which ends when the calls are made. ``ends_early``:
-        their number is a bound too. ``names`` are the short names of stacks, as reports have
-        them."""
+    def begin(self, work: RemainingWork) -> None:
+        """Called before anything is built."""
 
     def note(self, text: str) -> None:
         """Reports a message."""
@@ -104,15 +114,7 @@ def time_left(seconds: float) -> str:
 class Silent:
     """Prints nothing; for scripts and for measurements inside other commands."""
 
-    def begin(
-        self,
-        planned: Sequence[float],
-        finished: int,
-        at_most: bool,
-        *,
-        ends_early: bool = False,
-        names: Mapping[str, str] | None = None,
-    ) -> None: ...
+    def begin(self, work: RemainingWork) -> None: ...
 
     def note(self, text: str) -> None: ...
 
@@ -146,24 +148,17 @@ class OnConsole:
         self._named: set[tuple[str, str]] = set()
         """Stacks and their problems that were printed."""
 
-    def begin(
-        self,
-        planned: Sequence[float],
-        finished: int,
-        at_most: bool,
-        *,
-        ends_early: bool = False,
-        names: Mapping[str, str] | None = None,
-    ) -> None:
-        self._left, self._names = TimeLeft(planned), names or {}
-        self._total, self._done = len(planned) + finished, finished
-        if finished:
+    def begin(self, work: RemainingWork) -> None:
+        self._left, self._names = TimeLeft(work.seconds), work.names
+        self._total, self._done = work.trials, work.finished
+        if work.finished:
             total = counted(self._total, "trial")
-            self.note(f"continuing: {finished:,} of {total} are already done")
-        about = "at most about" if at_most or ends_early else "about"
-        length = f", {about} {format_seconds(round(self._left.seconds()))}" if planned else ""
-        most = "at most " if ends_early and planned else ""
-        self.note(f"{most}{counted(len(planned), 'trial')}{length}")
+            self.note(f"continuing: {work.finished:,} of {total} are already done")
+        remaining = len(work.seconds)
+        about = "at most about" if work.at_most or work.ends_early else "about"
+        length = f", {about} {format_seconds(round(self._left.seconds()))}" if remaining else ""
+        most = "at most " if work.ends_early and remaining else ""
+        self.note(f"{most}{counted(remaining, 'trial')}{length}")
 
     def note(self, text: str) -> None:
         self._console.print(folded(text, self._console.width))

@@ -38,7 +38,7 @@ from wirelab.run.finished import Run as Run
 from wirelab.run.finished import read as read
 from wirelab.run.journal import Journal, Line
 from wirelab.run.manifest import Comparison
-from wirelab.run.progress import Progress, Silent
+from wirelab.run.progress import Progress, RemainingWork, Silent
 from wirelab.stack import manifests
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.link_names import LOOPBACK
@@ -136,13 +136,14 @@ def run(
         planned = _callable(lab, planned, done, progress)
         try_out(lab, (trial for trial in planned.trials if trial.id not in done))
         todo = [trial for trial in planned.trials if trial.id not in done]
-        progress.begin(
+        work = RemainingWork(
             [planning.seconds(experiment, trial) for trial in todo],
             len(planned.trials) - len(todo),
             at_most=experiment.window.calls is not None,
             ends_early=enough is not None,
             names=Names.of(cell.point for trial in planned.trials for cell in trial.cells).stacks,
         )
+        progress.begin(work)
         _prepare(lab, planned, directory, done, progress)
         enough = enough or (lambda _: False)
         _measure_all(lab, planned, directory, done, progress, enough, whole or out)

@@ -181,7 +181,7 @@ class SlicedTrial:
             raise TrialFailed("the trial ended before its first slice")
         window = (edges[0].began_ns, edges[-1].drained_ns)
         found, delay_s = noise.findings(*window), noise.service_run_delay_s(*window)
-        return [
+        measured = [
             replace(
                 _finish(trial, seat, outcome, number, window, delay_s),
                 noise=found,
@@ -189,6 +189,7 @@ class SlicedTrial:
             )
             for number, (trial, seat, usage) in enumerate(zip(trials, seats, before, strict=True))
         ]
+        return _add_others_cpu(measured)
 
     def _drive(self, link: AnyLink, seats: Sequence[_Seat], noise: SystemNoiseSampler) -> Outcome:
         first = seats[0].setup
@@ -284,6 +285,21 @@ def _read_slices(seat: _Seat, own: Sequence[SliceEdges], window: tuple[int, int]
         whole_s=(window[1] - window[0]) / 1e9,
         idle_cpu=seat.observer.idle_cpu(called, window),
     )
+
+
+def _add_others_cpu(trials: Sequence[Trial]) -> list[Trial]:
+    """With what the other services used while each was called, as far as it is known of all."""
+    slices = [trial.slices for trial in trials if trial.slices is not None]
+    used = [one.idle_cpu for one in slices if one.idle_cpu is not None]
+    if len(used) < len(trials):
+        return list(trials)
+    return [
+        replace(
+            trial,
+            slices=msgspec.structs.replace(one, others_cpu=sum(used) - (one.idle_cpu or 0.0)),
+        )
+        for trial, one in zip(trials, slices, strict=True)
+    ]
 
 
 def _read_caller(outcome: Outcome, own: Sequence[SliceEdges]) -> CallerRecord:

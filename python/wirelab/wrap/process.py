@@ -21,6 +21,7 @@ from wirelab.process.children import POLL_S, Child, Ended, ProcessOptions
 from wirelab.process.containment import Containment, contain
 from wirelab.process.interruption import Interruption
 from wirelab.process.metrics import Sample
+from wirelab.process.process_tree import wait_for_end
 from wirelab.wrap.outputs import Outputs
 
 GRACE_S = 5.0
@@ -195,7 +196,7 @@ class _Run:
 
     def _wait(self) -> None:
         if not self._pipes.pump(POLL_S):
-            time.sleep(POLL_S)
+            wait_for_end([self._child.pid], POLL_S)
 
     def _drain(self) -> None:
         """Rest of the output in the pipes; all processes that could write have ended."""

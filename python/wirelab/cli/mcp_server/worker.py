@@ -30,7 +30,7 @@ from wirelab.cli.mcp_server.tools import (
 )
 from wirelab.errors import EXIT_OK, UsageError, WirelabError
 from wirelab.process.interruption import Interruption
-from wirelab.run.progress import Silent
+from wirelab.run.progress import RemainingWork, Silent
 
 if TYPE_CHECKING:
     from wirelab.documents.event import Progress as EngineProgress
@@ -86,17 +86,9 @@ class RunProgress(Silent):
         self._channel = channel
         self._done = self._total = 0
 
-    def begin(
-        self,
-        planned: Any,
-        finished: int,
-        at_most: bool,
-        *,
-        ends_early: bool = False,
-        names: Any = None,
-    ) -> None:
+    def begin(self, work: RemainingWork) -> None:
         """The number of trials is the maximum."""
-        self._done, self._total = finished, len(planned) + finished
+        self._done, self._total = work.finished, work.trials
 
     def note(self, text: str) -> None:
         """Passes a message on."""

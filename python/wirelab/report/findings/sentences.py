@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from wirelab.checks.load import client_bound
 from wirelab.comparisons import outputs
+from wirelab.comparisons.findings import DESCRIBED
 from wirelab.comparisons.gate import kept
 from wirelab.explain.effect import noun, priority
 from wirelab.format.counting import counted, counted_failures, of_all, plural
@@ -24,24 +25,13 @@ from wirelab.report.findings.statements import EACH_MAX, Statements
 from wirelab.run.manifest import Comparison as Asked
 from wirelab.statistics.cell import cells
 from wirelab.statistics.comparison import ALPHA
-from wirelab.statistics.figure import (
-    BYTES,
-    CLIENT_CPU,
-    MEMORY,
-    RATE,
-    RESPONSE_P50,
-    RESPONSE_P99,
-    SERVICE_CPU,
-    Figure,
-)
+from wirelab.statistics.figure import RATE, RESPONSE_P50, RESPONSE_P99, Figure
 from wirelab.statistics.repeats import REPEATS_MAX
 from wirelab.statistics.verdict import THRESHOLD
 from wirelab.trial.labels import Names
 
 FAILED_LEAD = 0.01
 """Share of failed calls from which on they are reported before anything else."""
-SECONDARY = (RESPONSE_P50, RESPONSE_P99, SERVICE_CPU, CLIENT_CPU, BYTES, MEMORY)
-"""Figures besides the main one."""
 
 
 def sentences(
@@ -83,7 +73,7 @@ def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) 
     main = rankings(trials, primary, threshold)
     if not main:
         return []
-    known = [one for one in SECONDARY if one is not primary and _is_known(one, trials)]
+    known = [one for one in DESCRIBED if one not in (primary, RATE) and _is_known(one, trials)]
     first = Statements(main, names, main=True)
     others = [Statements(rankings(trials, f, threshold), names, main=False) for f in known]
     answer = first.answer(threshold)

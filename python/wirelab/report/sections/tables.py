@@ -83,7 +83,7 @@ def cell_tables(source: Source) -> list[Table]:
 
 
 def _heads(source: Source) -> dict[Figure, str]:
-    """Where every rate is ordered it is no result, and bytes per call take its place."""
+    """An open load orders its rate, which is then not a result; bytes per call take its place."""
     if not source.cells or any(cell.point.load.is_closed for cell in source.cells):
         return dict(_HEADS)
     return {figure: head for figure, head in _HEADS.items() if figure is not RATE} | {
