@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tools.marked_part import replaced
+
 Json = dict[str, Any]
 Results = Mapping[tuple[str, str], Json]
 
@@ -63,9 +65,5 @@ def _cell(result: Json | None) -> str:
 
 def write(page: Path, table: str) -> None:
     """Replaces the table between its marks. Raises :class:`ValueError` if the page has none."""
-    old = page.read_text(encoding="utf-8")
-    head, begin, rest = old.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{page} has no {BEGIN} and {END}")
-    page.write_text(f"{head}{BEGIN}\n\n{table}\n\n{END}{tail}", encoding="utf-8")
+    made = replaced(page.read_text(encoding="utf-8"), BEGIN, END, ["", table, ""])
+    page.write_text(made, encoding="utf-8")

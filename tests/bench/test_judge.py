@@ -1,4 +1,4 @@
-"""`make judge`: its servers do what they are meant to, and its truth rings where a report is
+"""`make judge`: its servers do what they are meant to, and its truth reports where a tool is
 wrong."""
 
 from __future__ import annotations
@@ -104,5 +104,5 @@ def test_the_table_counts_right_and_wrong_verdicts(tmp_path: Path) -> None:
     assert text in written
     without = tmp_path / "without.md"
     without.write_text("x", encoding="utf-8")
-    with pytest.raises(ValueError, match="has no"):
+    with pytest.raises(ValueError, match="lacks"):
         table.write(without, text)

@@ -13,7 +13,7 @@ from bench.ground_truth.labels import occurrence as causes
 from bench.ground_truth.labels.occurrence import Occurrence
 from bench.ground_truth.scoring import Finding
 from wirelab.errors import TrialFailed
-from wirelab.statistics.distributions import binomial_interval
+from wirelab.statistics.distributions import binomial_interval, cluster_share
 
 STACK = "rest@rust"
 
@@ -100,3 +100,14 @@ def test_the_page_has_a_place_for_every_part() -> None:
 def test_small_shares_have_two_significant_digits() -> None:
     """2 of 16,560 false alarms are not zero, and neither are the exact limits."""
     assert page._share(binomial_interval(2, 16_560)) == "0.00012 [0.00001, 0.00044]"
+
+
+def test_captures_are_the_units_of_precision_and_recall() -> None:
+    """5 occurrences that one capture lacks together weigh less than 5 of 5 captures."""
+    together = scoring.Tally(units=[(9, 1, 0), (0, 5, 0), (3, 0, 1)])
+    assert together.recall == cluster_share([(9, 10), (0, 5), (3, 3)])
+    assert together.precision == cluster_share([(9, 9), (3, 4)])
+    assert together.recall is not None
+    alone = binomial_interval(12, 18)
+    assert (together.recall.low or 0.0) < (alone.low or 0.0)
+    assert scoring.Tally().recall is None

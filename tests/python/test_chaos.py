@@ -1,4 +1,4 @@
-"""The judgement of `make chaos`: it rings on figures that cannot be, and only on these."""
+"""The judgement of `make chaos`: it reports figures that cannot be, and only these."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _trial(**values: float) -> Trial:
     return replace(with_result(measured, ok=700, rate_per_s=rate, times=times), checks=())
 
 
-def test_a_right_trial_is_no_finding() -> None:
+def test_a_right_trial_is_not_a_finding() -> None:
     assert not list(truth.wrong_figures(_trial(), served=700))
     assert not list(truth.wrong_figures(_trial(), served=None))
 

@@ -235,7 +235,7 @@ def test_the_terminal_shows_the_means_of_the_ratio(
     printed = capsys.readouterr().out.splitlines()
     lines = [line for line in printed if "geometric mean of the pairs" in line]
     assert len(lines) == len(NAMES)
-    for line, name, values in zip(lines, NAMES, (found.pairs.a, found.pairs.b), strict=False):
+    for line, name, values in zip(lines, NAMES, (found.pairs.a, found.pairs.b), strict=True):
         mean = quantity(statistics.geometric_mean(values), "1/s")
         assert line.split("  ")[0] == name
         assert f" {mean}  geometric mean of the pairs" in line

@@ -189,7 +189,7 @@ def test_a_worker_that_detaches_at_the_first_call_is_named_in_the_trial(
 
 
 @pytest.mark.usefixtures("no_orphans", "real_engine")
-def test_workers_in_sessions_of_their_own_that_end_with_the_service_are_no_finding(
+def test_workers_in_sessions_of_their_own_that_end_with_the_service_are_not_a_finding(
     tmp_path: Path,
 ) -> None:
     """As the processes of PostgreSQL are: the first one ends them, and then itself."""
@@ -251,7 +251,10 @@ def test_what_a_killed_wirelab_left_in_its_group_is_ended_by_the_next_one(
     script = DETACH.format(file=str(file)) + "time.sleep(300)"
     code = KILLED.format(log=str(tmp_path / "log"), script=script)
     if kind is FreezerGroup:
-        choose = "containment._roots = lambda found=list(containment._roots()): iter(found[1:])"
+        choose = (
+            "containment._roots = lambda found=list(containment._roots()): "
+            "iter([one for one in found if one[0] is containment.FreezerGroup])"
+        )
         code = f"from wirelab.process import containment\n{choose}\n{code}"
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True

@@ -152,8 +152,8 @@ def test_the_error_is_shared_between_figure_and_guards(plain: list[Trial]) -> No
 
 
 def test_equal_services_are_rarely_worse_however_often_one_looks() -> None:
-    """200 comparisons of equal services, looked at after each of 25 pairs, with figure and guards:
-    at most 5 % are ever called worse; 21 is the binomial bound at 0.1 %."""
+    """200 comparisons of equal services, evaluated at several numbers of pairs up to 25, with
+    figure and guards: at most 5 % are ever called worse; 21 is the binomial bound at 0.1 %."""
     rng = np.random.default_rng(9)
     base = trials(replace(WORLD, repeats=25))
     worse = 0

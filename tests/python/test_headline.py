@@ -1,4 +1,4 @@
-"""The first sentence answers the question, then tells the most useful thing that is known."""
+"""The first sentence answers the question, then states the most useful thing that is known."""
 
 from __future__ import annotations
 

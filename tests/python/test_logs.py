@@ -136,6 +136,8 @@ def test_a_service_that_floods_its_output_leaves_a_small_log_and_no_memory(tmp_p
         "warmup": {"min": "0 s", "max": "0 s"},
     }
     text = yaml.safe_dump(content)
+    # Resets the peak (proc_pid_clear_refs(5)).
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     experiment = loading.parse(text, str(tmp_path / "x.yaml"))
     (trial,) = runner.run(experiment, tmp_path / "run", source=text).trials

@@ -106,7 +106,7 @@ def healthy(given: Trial) -> Trial:
     return given
 
 
-RINGS: Sequence[tuple[str, Disturb, Json, World, str, set[str]]] = (
+DISTURBED: Sequence[tuple[str, Disturb, Json, World, str, set[str]]] = (
     ("slowed", waiting(0.4), MANY, IDLE, REST, {"rate", "response_p50", "response_p99"}),
     # A service at its limit answers as many calls as it can, however late they are read.
     ("slowed", waiting(0.4), MANY, BUSY, REST, {"response_p50", "response_p99"}),
@@ -135,7 +135,7 @@ RINGS: Sequence[tuple[str, Disturb, Json, World, str, set[str]]] = (
 SHOWN = (RATE, RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
 
 
-@pytest.mark.parametrize(("name", "disturb", "load", "world", "stack", "marked"), RINGS)
+@pytest.mark.parametrize(("name", "disturb", "load", "world", "stack", "marked"), DISTURBED)
 def test_what_is_touched_is_marked_and_nothing_else(
     name: str, disturb: Disturb, load: Json, world: World, stack: str, marked: set[str]
 ) -> None:
@@ -261,7 +261,7 @@ def test_steady_windows_seldom_look_like_a_warm_up() -> None:
         assert sum(one is not None and one.is_warming for one in found) <= 10 + 3.3 * 10**0.5
 
 
-def test_a_growing_rate_is_found_and_a_falling_one_is_no_warm_up() -> None:
+def test_a_growing_rate_is_found_and_a_falling_one_is_not_a_warm_up() -> None:
     series = [1000 + 40 * n for n in range(10)]
     found, fell = movement(series), movement(series[::-1])
     assert found is not None
@@ -285,7 +285,9 @@ def test_at_most_a_tenth_of_the_atlas_is_marked() -> None:
 
 
 @pytest.mark.parametrize(("factor", "is_shown"), [(1.5, True), (2.5, False)])
-def test_a_p99_that_is_known_to_a_factor_of_two_is_no_figure(factor: float, is_shown: bool) -> None:
+def test_a_p99_that_is_known_to_a_factor_of_two_is_not_a_figure(
+    factor: float, is_shown: bool
+) -> None:
     """Two trials whose interval reaches that factor to either side (t of 12.7 at 1 degree)."""
     apart = 2.0 * np.log(factor) / 12.706
 

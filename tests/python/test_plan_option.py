@@ -86,9 +86,9 @@ def test_more_repeats_continue_a_run(file: Path, tmp_path: Path) -> None:
     file.write_text(small.replace("}, ]", "}]"), encoding="utf-8")
     out = tmp_path / "run"
     command = ["run", str(file), "--share", "--out", str(out), "--repeats"]
-    main([*command, "1"])
+    assert main([*command, "1"]) == 0
     first = (out / "trials.jsonl").read_text(encoding="utf-8")
-    main([*command, "2"])
+    assert main([*command, "2"]) == 0
     second = (out / "trials.jsonl").read_text(encoding="utf-8")
     assert first.count('"point"') == 2
     assert second.startswith(first)

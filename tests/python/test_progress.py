@@ -239,7 +239,7 @@ def test_a_line_names_what_is_wrong_while_the_run_can_be_stopped(
     assert line.endswith(f": {rate}, {words}, 10 s left" if words else f": {rate}, 10 s left")
 
 
-def test_a_comparison_announces_at_most_so_many_trials(piped: Piped) -> None:
+def test_a_comparison_announces_its_largest_number_of_trials(piped: Piped) -> None:
     OnConsole(Console()).begin(RemainingWork([5.0] * 60, ends_early=True))
     assert piped() == ["at most 60 trials, at most about 5 min 0 s"]
 

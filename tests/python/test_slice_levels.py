@@ -98,7 +98,7 @@ def test_the_variance_is_divided_between_processes_and_slices() -> None:
 
 
 def decided(found: Comparison, truth: float, slices: float, longer: float) -> float:
-    """Of 300 worlds with trials so many times as long: those that decide."""
+    """Of 300 worlds whose trials are ``longer`` times as long: those that decide."""
     random = np.random.default_rng(3)
     count = 0
     for _ in range(300):

@@ -66,9 +66,21 @@ def test_loads_that_the_packets_cannot_decide_get_no_wrong_name() -> None:
             think = simulated.draw_think(20.0 * server.base_s, random)
             name, load = "closed", simulated.run_closed(server, 8, think, 400, random)
         found = classify(*load).name
-        if found not in (name, "undecided", "bursts"):
+        if found not in (name, "undecided"):
             wrong.append((seed, name, found))
     assert len(wrong) <= 2, wrong
+
+
+def test_bursts_that_follow_no_reply_are_named() -> None:
+    """Gaps of a Weibull distribution of shape 0.7 vary by 1.5 of their mean. Often their sums drift
+    too much to decide; they never look like another load."""
+    found = []
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        began = np.cumsum(0.004 * random.weibull(0.7, 3_000))
+        found.append(classify(*simulated.run_open(STEADY, began, random)).name)
+    assert set(found) == {"bursts", "undecided"}
+    assert found.count("bursts") >= 4
 
 
 def _sequential(pause: float, spread: float, server: Server = STEADY) -> str:

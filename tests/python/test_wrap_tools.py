@@ -265,7 +265,7 @@ def test_figures_of_several_runs_are_not_compared(script: str, name: str, words:
     assert words in (reading.reason or "")
 
 
-def test_ramps_and_several_requests_per_iteration_are_no_constant_rate() -> None:
+def test_ramps_and_several_requests_per_iteration_are_not_a_constant_rate() -> None:
     """As k6 prints them."""
     recognised = adapters.recognise(["k6", "run", "s.js"])
     assert recognised is not None

@@ -75,10 +75,8 @@ def reasons(document: Json) -> str:
 
 
 def blamed(document: Json) -> set[str]:
-    """What is marked, except the machine. Where all cores are busy, a tool waits for one, and its
-    times are longer than those of the packets."""
-    found = marked(document)
-    return found - ({"machine", "latency"} if "machine" in found else set())
+    """What is marked, except the machine, which tool and server may use up by themselves."""
+    return marked(document) - {"machine"}
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -107,8 +105,10 @@ def test_calls_that_the_server_dropped_are_failures(tmp_path: Path, tool: str) -
     assert 0 < truth["dropped"] - left <= bad <= truth["dropped"]
     outcomes = {check["name"]: check["outcome"] for check in document["checks"]}
     assert outcomes.get("concurrency") != "marked", reasons(document)
+    # ab gives up after ten failures and prints no report then.
+    assert document["tool_report"] is not None or tool.startswith("ab"), reasons(document)
     if document["tool_report"] is not None:
-        is_honest = document["tool_report"]["failed"] >= bad
+        is_honest = document["tool_report"]["failed"] >= truth["dropped"] - left
         assert outcomes["errors"] == ("ok" if is_honest else "marked"), reasons(document)
 
 
@@ -124,7 +124,7 @@ def test_an_end_without_replies_is_seen(tmp_path: Path, tool: str, faults: dict[
     assert "end of the load" in marked(document), reasons(document)
 
 
-def test_a_freeze_in_the_middle_is_no_fault_of_the_tool(tmp_path: Path) -> None:
+def test_a_freeze_in_the_middle_is_not_a_fault_of_the_tool(tmp_path: Path) -> None:
     with served(tmp_path, freeze_at_ms=300, freeze_ms=1000) as (port, _):
         document = wrapped(port, TIMED["h2load"])
     assert blamed(document) == set(), reasons(document)

@@ -16,7 +16,6 @@ from pathlib import Path
 
 THINK_S = 0.005
 FAULTS = {
-    "slow_every": 0,  # every n-th reply takes 200 ms more
     "close_every": 0,  # every n-th reply has `Connection: close`
     "drop_every": 0,  # every n-th request gets FIN instead of a reply
     "error_every": 0,  # every n-th reply is 503
@@ -68,7 +67,7 @@ class Connection(asyncio.Protocol):
         server.counts["requests"] += 1
         if server.counts["requests"] == 1:
             server.begin()
-        think_s = THINK_S + 0.2 * server.due("slow_every")
+        think_s = THINK_S
         status = b"503 Unavailable" if server.due("error_every") else b"200 OK"
         kept = b"keep-alive" in head or b"http/1.1" in head
         closes = server.due("close_every") or not kept

@@ -86,7 +86,7 @@ def main() -> int:
     """1 where a limit is missed, 2 where it could not be measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--captures", type=int, default=CAPTURES, help="of each scenario")
-    parser.add_argument("--only", default="", help="scenarios whose names begin so")
+    parser.add_argument("--only", default="", help="scenarios whose names begin with this")
     parser.add_argument("--out", type=Path, help="folder for captures (default: a new one)")
     parser.add_argument("--publish", action="store_true", help="write the page's part again")
     options = parser.parse_args()

@@ -32,7 +32,6 @@ class Verdict:
     """The largest part is the true one, with its share, and no finding is missing."""
     untrue: tuple[str, ...]
     """Findings that are not, with more than their share of the time."""
-    found: frozenset[str]
     words: str
     """What differs; empty where nothing does."""
 
@@ -72,4 +71,4 @@ def judge(scenario: Scenario, truth: Conversation, document: Json) -> Verdict:
     if said == largest and not is_close:
         words.append(f"{largest} {share:.3f} instead of {true_share:.3f}")
     words += [f"{cause} missing" for cause in missing] + [f"{cause} untrue" for cause in untrue]
-    return Verdict(is_close and not missing, untrue, frozenset(found), "; ".join(words))
+    return Verdict(is_close and not missing, untrue, "; ".join(words))

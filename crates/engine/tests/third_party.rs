@@ -35,13 +35,13 @@ struct Log {
 struct Behaviour {
     /// GOAWAY comes with this reply of a connection; no stream above it is answered.
     replies_max: usize,
-    /// Every so-manyth request is refused the first time that it comes.
+    /// Each request whose number is a multiple of this is refused once.
     refuse_every: usize,
     /// No request is ever answered.
     refuses_all: bool,
     /// Streams that it allows at a time; those above are refused.
     streams_max: u32,
-    /// SETTINGS wait so long.
+    /// Time before SETTINGS are sent.
     settings_after: Duration,
 }
 
@@ -226,7 +226,7 @@ fn refused_streams_are_sent_again_on_the_same_connection() {
     assert_eq!(log.connections.load(Ordering::SeqCst), 2);
 }
 
-/// Must not ring: a server without any of it.
+/// A server without any of these behaviours.
 #[test]
 fn nothing_is_sent_again_to_a_server_that_processes_everything() {
     let (address, log) = start(HEALTHY);
@@ -251,10 +251,7 @@ fn a_call_that_is_always_refused_fails_after_three_more_attempts() {
     assert_eq!(group["resent"], json!(50));
     assert_eq!(log.refused.load(Ordering::SeqCst), 200);
     let example = group["error_examples"][0].as_str().expect("a text");
-    assert!(
-        example.ends_with("after it was sent again 3 times"),
-        "{example}"
-    );
+    assert!(example.ends_with("after 3 further attempts"), "{example}");
 }
 
 #[test]
@@ -278,6 +275,39 @@ fn with_h2_wait_settings_no_stream_exceeds_the_limit_of_the_server() {
         "{refused} {resent}"
     );
     assert_eq!(refused_with("on"), (0, json!(0)));
+}
+
+#[test]
+fn calls_fail_in_time_where_settings_that_they_wait_for_never_come() {
+    let silent = Behaviour {
+        settings_after: Duration::from_secs(20),
+        ..HEALTHY
+    };
+    let (address, _) = start(silent);
+    let mut plan = http2_plan(&address, 4);
+    let group_plan = &mut plan["groups"][0];
+    group_plan["stack"]["client.h2_wait_settings"] = json!("on");
+    group_plan["timeout_s"] = json!(0.2);
+    let began = Instant::now();
+    let group = group(&plan);
+    assert_eq!(group["errors_by_kind"], json!({"timeout": 4}), "{group}");
+    assert!(began.elapsed() < Duration::from_secs(15));
+}
+
+#[test]
+fn a_port_that_refuses_at_once_does_not_keep_a_thread() {
+    let mut plan = plan("unix:/nowhere");
+    let group_plan = &mut plan["groups"][0];
+    group_plan["reconnect_delay_s"] = json!(0.0);
+    group_plan["warmup"] = json!({"min_s": 0.1, "max_s": 0.2});
+    group_plan["window"] = json!({"duration_s": 0.2});
+    let began = Instant::now();
+    let group = group(&plan);
+    assert!(
+        group["errors"].as_u64() > Some(0) && group["ok"] == json!(0),
+        "{group}"
+    );
+    assert!(began.elapsed() < Duration::from_secs(15));
 }
 
 #[test]

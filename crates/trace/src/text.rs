@@ -9,7 +9,7 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{end}")
 }
 
-/// Milliseconds as text, in three significant figures: `850 us`, `1.2 ms`,
+/// Milliseconds as text, in three significant figures: `850 µs`, `1.2 ms`,
 /// `42 s`, `3 min 5 s`.
 pub fn duration(ms: f64) -> String {
     let seconds = ms / 1e3;
@@ -17,8 +17,8 @@ pub fn duration(ms: f64) -> String {
         let whole = seconds.round() as u64;
         return format!("{} min {} s", whole / 60, whole % 60);
     }
-    for (units, name) in [(ms * 1e3, "us"), (ms, "ms")] {
-        // Not by the time itself: 999.6 us are written as 1 ms.
+    for (units, name) in [(ms * 1e3, "µs"), (ms, "ms")] {
+        // Not by the time itself: 999.6 µs are written as 1 ms.
         let shown = three_figures(units);
         if ms > 0.0 && shown < 1e3 {
             return format!("{shown} {name}");
@@ -49,8 +49,8 @@ mod tests {
     fn times_have_three_figures_in_the_unit_that_suits_them() {
         let table = [
             (0.0, "0 s"),
-            (0.000_123_4, "0.123 us"),
-            (0.85, "850 us"),
+            (0.000_123_4, "0.123 µs"),
+            (0.85, "850 µs"),
             (0.999_6, "1 ms"),
             (1.0, "1 ms"),
             (44.041, "44 ms"),

@@ -13,6 +13,8 @@ pub(crate) struct Call {
     pub(crate) waiting: Waiting,
     /// Which kind of call of the group it is.
     pub(crate) step: usize,
+    /// Its row, where requests have the values of rows.
+    pub(crate) row: usize,
     /// Which call of its connection it is, from 0.
     pub(crate) ordinal: u64,
     pub(crate) sent: u64,

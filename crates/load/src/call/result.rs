@@ -266,12 +266,12 @@ pub struct GroupOutcome {
     /// the whole run.
     #[serde(default)]
     pub connections_failed: u64,
-    /// Seconds of the pauses before further attempts to connect, in which calls waited: after
-    /// two or more of these failures in a row (`reconnect_delay_s` of the plan); summed over the
-    /// threads.
+    /// Seconds of the pauses before further attempts to connect, in which no connection was
+    /// opened: after two or more of these failures in a row (`reconnect_delay_s` of the plan);
+    /// summed over the threads.
     #[serde(default)]
     pub reconnect_pause_s: f64,
-    /// Bytes written and read for the calls of `ended`, as the sockets took and gave them.
+    /// Bytes written and read in the time of `ended`, as the sockets took and gave them.
     pub bytes_sent: u64,
     /// Bytes read.
     pub bytes_received: u64,

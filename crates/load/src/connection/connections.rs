@@ -12,8 +12,8 @@ use crate::connection::session_io::Connection;
 // second (initial RTO, RFC 6298 section 2.1).
 const HANDSHAKES_MAX: usize = 256;
 
-/// The first pause between attempts to connect after failures in a row; each further one is
-/// twice as long, up to the plan's longest.
+/// The pause after the second failure in a row; each further one is twice as long, up to the
+/// plan's longest.
 const FIRST_PAUSE_NS: u64 = 1_000_000;
 
 /// A slab of connections; a slot is free for reuse once its connection is removed.
@@ -38,7 +38,7 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// None yet; pauses after failures in a row are at most so long.
+    /// None yet; pauses after failures in a row are at most that long.
     pub(crate) fn new(retry_ns_max: u64) -> Connections {
         Connections {
             slots: Vec::new(),
@@ -140,8 +140,11 @@ impl Connections {
     pub(crate) fn back_off(&mut self) {
         let in_a_row = self.retry_ns > 0;
         // The longest pause is how late a service that has come back is noticed.
-        let doubled = (self.retry_ns * 2).max(FIRST_PAUSE_NS);
-        // Above 0 also without pauses: it states that the last connection failed.
+        let doubled = match in_a_row {
+            true => (self.retry_ns * 2).max(FIRST_PAUSE_NS),
+            false => 0,
+        };
+        // Above 0 also without a pause: it states that the last connection failed.
         self.retry_ns = doubled.min(self.retry_ns_max).max(1);
         if in_a_row && self.retry_ns_max > 0 {
             let now = now_ns();
@@ -162,6 +165,12 @@ impl Connections {
     /// refuses would otherwise be tried all the time.
     pub(crate) fn awaits_call(&self) -> bool {
         self.retry_ns_max == 0 && self.retry_ns > 0
+    }
+
+    /// The next attempt is made in the next turn of the thread, or a port that refuses at once
+    /// would keep it in this one.
+    pub(crate) fn rest(&mut self) {
+        self.retry_at = self.retry_at.max(1);
     }
 
     /// Ends a pause that is over at `now`.
@@ -204,9 +213,10 @@ impl Connections {
         idle
     }
 
-    /// Slots whose handshake has taken longer than `limit_ns`.
+    /// Slots whose handshake has taken longer than `limit_ns`, or whose peer has sent nothing for
+    /// that time without which no call may begin.
     pub(crate) fn stuck(&self, now: u64, limit_ns: u64) -> Vec<u32> {
-        let stuck = |c: &Connection| !c.established && now.saturating_sub(c.started) > limit_ns;
+        let stuck = |c: &Connection| !c.is_usable() && now.saturating_sub(c.started) > limit_ns;
         let slots = self.slots.iter().enumerate();
         slots
             .filter(|(_, c)| c.as_ref().is_some_and(stuck))
@@ -296,7 +306,7 @@ mod tests {
             pauses.push((connections.paused_ns - before) / 1_000_000);
             connections.end_pause(UNSET);
         }
-        assert_eq!(pauses, [0, 2, 4, 4, 4]);
+        assert_eq!(pauses, [0, 1, 2, 4, 4]);
         let mut at_once = Connections::new(0);
         for _ in 0..5 {
             at_once.back_off();

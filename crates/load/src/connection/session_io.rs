@@ -130,6 +130,13 @@ impl Connection {
         }
     }
 
+    /// Its handshake is over, and it may have calls, or had some. Before that, HTTP/2 may wait
+    /// for the SETTINGS of the peer.
+    pub(crate) fn is_usable(&self) -> bool {
+        let is_silent = !self.received_any && self.in_flight == 0 && self.begun == 0;
+        self.established && !(is_silent && !self.retired && self.session.capacity() == 0)
+    }
+
     /// Nothing is under way on it and nothing more may be.
     pub(crate) fn spent(&self, keep: bool) -> bool {
         let used_up = (!keep && self.begun > 0) || self.retired;

@@ -163,12 +163,13 @@ impl Group {
             (_, true) => ErrorKind::Closed,
         };
         // Read now: `close` removes the connection.
-        let connection_was_made = connection.established;
+        let connection_was_made = connection.is_usable();
         // Calls may begin before the handshake has ended, and then fail with it. If
         // none had, one that waits fails instead, or calls would wait for ever for a
         // service that is down.
         if !connection_was_made && connection.in_flight == 0 {
-            self.refuse_waiting(kind, span, error);
+            // The pause before the next attempt begins when the connection is removed.
+            self.fail_waiting(kind, span, error);
         }
         self.close(slot, kind, Some(error), span);
         if !connection_was_made {

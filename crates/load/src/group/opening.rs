@@ -28,7 +28,11 @@ impl Group {
             && self.connections.open() < self.spec.connections_max
             && ((ahead && !self.connections.awaits_call()) || self.lacks_a_connection())
         {
+            let failed = self.connections.failed;
             self.open_one(turn)?;
+            if self.connections.failed > failed {
+                self.connections.rest();
+            }
         }
         Ok(())
     }
@@ -95,6 +99,11 @@ impl Group {
     /// A connection could not be made: one waiting call fails with it.
     pub(super) fn refuse_waiting(&mut self, kind: ErrorKind, span: Span, error: &io::Error) {
         self.connections.back_off();
+        self.fail_waiting(kind, span, error);
+    }
+
+    /// One waiting call fails.
+    pub(super) fn fail_waiting(&mut self, kind: ErrorKind, span: Span, error: &io::Error) {
         if let Some(waiting) = self.demand.next(span) {
             let now = self.fail_unsent(waiting, (kind, code_of(kind, error)), span, || {
                 error.to_string()

@@ -129,7 +129,7 @@ impl Replies for Events<'_> {
         };
         let reason = match self.calls.get(call).waiting.resent {
             0 => reason,
-            times => format!("{reason}, after it was sent again {times} times"),
+            times => format!("{reason}, after {times} further attempts"),
         };
         let code = match (&failure, self.cause) {
             (Failure::Unprocessed, _) => ErrorCode::NotProcessed,
@@ -173,7 +173,8 @@ impl Events<'_> {
             return false;
         }
         let sent = if call.sent == 0 { now_ns() } else { call.sent };
-        if call.waiting.resent == 0 && self.span.contains(call.waiting.arrival) {
+        let is_first = call.waiting.resent == 0 && call.sent > 0;
+        if is_first && self.span.contains(call.waiting.arrival) {
             self.operations[self.steps[call.step].operation].resent += 1;
         }
         call.waiting = call.waiting.again(sent);

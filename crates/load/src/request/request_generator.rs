@@ -51,6 +51,30 @@ impl RequestGenerator {
         }
     }
 
+    /// The row of the call that was made last, where its calls have values of rows.
+    #[inline]
+    pub(crate) fn picked_row(&self) -> usize {
+        match self {
+            RequestGenerator::Steps(steps) => steps.picked,
+            _ => 0,
+        }
+    }
+
+    /// A call is made again: with its row, or under its number.
+    #[cold]
+    pub(crate) fn take_back(&mut self, waiting: &Waiting, row: usize) {
+        match self {
+            RequestGenerator::Steps(steps) => steps.take_back(row),
+            RequestGenerator::Book { made, numbers } => {
+                let place = waiting.user.wrapping_sub(numbers.first) / numbers.step;
+                if let Some(made) = made.get_mut(place as usize) {
+                    *made -= 1;
+                }
+            }
+            RequestGenerator::Same(_) | RequestGenerator::Function { .. } => {}
+        }
+    }
+
     /// Whether its calls make up sequences that are recorded.
     pub(crate) fn is_sequence(&self) -> bool {
         match self {

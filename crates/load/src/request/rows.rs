@@ -17,6 +17,8 @@ pub(crate) struct RowPicker {
     count: usize,
     next: usize,
     step: usize,
+    /// Rows of calls that were not processed, which are taken first.
+    returned: Vec<usize>,
 }
 
 impl RowPicker {
@@ -27,6 +29,7 @@ impl RowPicker {
             count,
             next: 0,
             step: 1,
+            returned: Vec::new(),
         }
     }
 
@@ -41,6 +44,9 @@ impl RowPicker {
         match self.per {
             RowPer::User => user as usize % self.count,
             RowPer::Call => {
+                if let Some(row) = self.returned.pop() {
+                    return row;
+                }
                 let row = self.next;
                 self.next += self.step;
                 if self.next >= self.count {
@@ -48,6 +54,14 @@ impl RowPicker {
                 }
                 row
             }
+        }
+    }
+
+    /// The row of a call that is made again.
+    #[cold]
+    pub(crate) fn give_back(&mut self, row: usize) {
+        if matches!(self.per, RowPer::Call) {
+            self.returned.push(row);
         }
     }
 }
@@ -78,9 +92,15 @@ impl RowRequests {
         self.picker.number(numbers);
     }
 
+    #[cold]
+    pub(crate) fn take_back(&mut self, call: &Call) {
+        self.picker.give_back(call.row);
+    }
+
     #[inline]
     pub(crate) fn request(&mut self, call: &mut Call) -> &Arc<Request> {
-        let row = &self.rows[self.picker.pick(call.waiting.user)];
+        call.row = self.picker.pick(call.waiting.user);
+        let row = &self.rows[call.row];
         call.step = self.step;
         if let Some(expected) = &row.expected {
             let varied = call.reply.varied.get_or_insert_default();
@@ -107,6 +127,14 @@ mod tests {
         assert_eq!(picks(0, 2), [0, 2, 4, 1, 3, 0]);
         assert_eq!(picks(1, 2), [1, 3, 0, 2, 4, 1]);
         assert_eq!(picks(6, 7), [1, 3, 0, 2, 4, 1]);
+    }
+
+    #[test]
+    fn the_row_of_a_call_that_is_made_again_is_the_next() {
+        let mut picker = RowPicker::new(RowPer::Call, 5);
+        assert_eq!([0; 3].map(|user| picker.pick(user)), [0, 1, 2]);
+        picker.give_back(1);
+        assert_eq!([0; 3].map(|user| picker.pick(user)), [1, 3, 4]);
     }
 
     #[test]

@@ -126,11 +126,16 @@ impl Script {
         }
     }
 
-    /// A call must be made again: nothing comes of it but its memory.
+    /// A call must be made again: nothing comes of it but its memory and its row.
     pub(crate) fn take_back(&mut self, call: &mut Call) {
         match self {
-            Script::Same(_) | Script::Rows(_) | Script::Own(_) => {}
-            Script::Varying(varying) => varying.recycle(call),
+            Script::Same(_) | Script::Own(_) => {}
+            Script::Rows(rows) => rows.take_back(call),
+            Script::Varying(varying) => {
+                varying.recycle(call);
+                let generator = &mut varying.builder.generator;
+                generator.take_back(&call.waiting, call.row);
+            }
             Script::Mix(mix) => mix.part_of(&mut call.waiting).script.take_back(call),
         }
     }
@@ -235,6 +240,7 @@ impl Varying {
     ) -> &'a Arc<Request> {
         let (step, typed) = self.builder.generator.next(&mut call.waiting, sequences);
         call.step = self.first + step;
+        call.row = self.builder.generator.picked_row();
         self.body.clear();
         let route = self.builder.routes.get(step).copied().flatten();
         if route.is_none_or(|route| route.has_body()) {

@@ -34,6 +34,8 @@ pub(crate) struct Steps {
     rows: Arc<[Vec<Typed>]>,
     carried: Arc<[CarriedField]>,
     picker: RowPicker,
+    /// The row that was picked last.
+    pub(crate) picked: usize,
     /// Its calls make up sequences that are recorded.
     pub(crate) is_sequence: bool,
 }
@@ -65,6 +67,7 @@ impl Steps {
             rows: rows.into(),
             carried: carried.into(),
             picker,
+            picked: 0,
             is_sequence,
         }
     }
@@ -82,6 +85,13 @@ impl Steps {
         self.calls().iter().map(Typed::operation).collect()
     }
 
+    /// The row of a call that is made again. A sequence keeps its row.
+    pub(crate) fn take_back(&mut self, row: usize) {
+        if !self.is_sequence {
+            self.picker.give_back(row);
+        }
+    }
+
     /// The next step, and its call.
     pub(crate) fn next(
         &mut self,
@@ -89,7 +99,8 @@ impl Steps {
         sequences: &mut Sequences,
     ) -> (usize, Typed) {
         if !self.is_sequence {
-            return (0, self.rows[self.picker.pick(waiting.user)][0].clone());
+            self.picked = self.picker.pick(waiting.user);
+            return (0, self.rows[self.picked][0].clone());
         }
         let state = sequences.of(&mut waiting.sequence);
         let (step, picker) = (state.step, &mut self.picker);

@@ -365,7 +365,9 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         loop {
             self.wait_for_sample(next, began, began + ns(max_s));
             let (calls, elapsed) = (self.shared.warmup_calls(), seconds(now_ns() - began));
-            series.sample(calls - sampled);
+            if self.has_whole_sample(next) {
+                series.sample(calls - sampled);
+            }
             (sampled, next) = (calls, self.sample_after(next));
             self.marks.stationary = elapsed >= min_s && series.stationary();
             if self.marks.stationary || elapsed >= max_s || self.stopped() {
@@ -390,6 +392,12 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             Some(slices) => last + slices.warmup_rounds(SAMPLE_NS),
             None => last + SAMPLE_NS,
         }
+    }
+
+    /// Whether the sample is complete: a round of slices may be cut at the end of the warm-up.
+    fn has_whole_sample(&self, next: u64) -> bool {
+        let slices = self.shared.slices.as_ref();
+        slices.is_none_or(|slices| slices.rounds() >= next)
     }
 
     fn wait_for_sample(&mut self, next: u64, began: u64, until: u64) {

@@ -64,7 +64,7 @@ pub(crate) struct Flow {
     /// The windows of HTTP/2 can be followed: from the beginning, and nothing is missing.
     tracks_h2_windows: bool,
     last_reply_end: Option<u64>,
-    /// Bodies that waited for a permission, of exchanges that are not over.
+    /// Bodies that waited for a permission, the last ones.
     continue_waits: VecDeque<ContinueWait>,
     pub(crate) turns: Turns,
     account: FlowAccount,

@@ -12,7 +12,7 @@ use super::http1::content_of;
 const TABLE_MAX: u32 = 64 << 10;
 
 /// A section of fields, and a block on the wire, bytes.
-const SECTION_MAX: u32 = 64 << 10;
+const SECTION_MAX: u32 = 256 << 10;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {

@@ -107,7 +107,7 @@ impl Http1 {
             return;
         };
         let segment = cursor.segment;
-        if let Some(call) = calls.newest().filter(|_| packet != segment.packet) {
+        if let Some(call) = calls.newest().filter(|_| packet < segment.packet) {
             let wait = ContinueWait {
                 ordinal: call.exchange.ordinal,
                 from_ns,

@@ -149,7 +149,7 @@ fn unfold(input: &[u8], limits: HeadLimits) -> Option<Vec<u8>> {
             break;
         }
         if matches!(within.get(at + 1), Some(b' ' | b'\t')) {
-            let copy = copy.get_or_insert_with(|| input.to_vec());
+            let copy = copy.get_or_insert_with(|| within.to_vec());
             copy[line + content.len()..=at].fill(b' ');
         }
         line = at + 1;
@@ -214,17 +214,24 @@ fn too_long(limits: HeadLimits, input: &[u8]) -> ProtocolError {
 
 /// The fields of a head that [`parse`] took, parsed again for callers that need their values.
 pub(super) fn each_field(head: &[u8], limits: HeadLimits, mut take: impl FnMut(&str, &[u8])) {
+    let mut usual = [httparse::EMPTY_HEADER; FIELDS_USUAL];
+    let mut reply = httparse::Response::new(&mut usual);
+    let parser = httparse::ParserConfig::default();
+    if parser.parse_response(&mut reply, head).is_ok() {
+        return take_each(&reply, &mut take);
+    }
     let unfolded = unfold(head, limits);
     let head = unfolded.as_deref().unwrap_or(head);
     let mut storage = vec![httparse::EMPTY_HEADER; limits.fields as usize];
     let mut reply = httparse::Response::new(&mut storage);
-    if httparse::ParserConfig::default()
-        .parse_response(&mut reply, head)
-        .is_ok()
-    {
-        for field in reply.headers.iter() {
-            take(field.name, field.value);
-        }
+    if parser.parse_response(&mut reply, head).is_ok() {
+        take_each(&reply, &mut take);
+    }
+}
+
+fn take_each(reply: &httparse::Response, take: &mut impl FnMut(&str, &[u8])) {
+    for field in reply.headers.iter() {
+        take(field.name, field.value);
     }
 }
 

@@ -59,7 +59,7 @@ pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
     let bytes = match parsed {
         httparse::Status::Complete(bytes) if bytes <= HEAD_BYTES_MAX => bytes,
         httparse::Status::Partial if input.len() <= HEAD_BYTES_MAX => return Ok(None),
-        _ => return Err(violation("head of at most 262144 bytes", input)),
+        _ => return Err(violation("a head within the limit of this reader", input)),
     };
     let mut fields = Fields::default();
     let mut soap_action = None;

@@ -3,7 +3,6 @@ suggest, in a terminal of 80 columns and on a page."""
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -98,13 +97,8 @@ def section(findings: Sequence[PacketFinding], exchanges: int, standing: Standin
         UNTESTED if untested else TESTED,
         (standing.remedy,) if untested else (),
         (Table(columns, rows, "Findings in the packets", (2, 3)),),
-        points=[f"{finding.cause}: {in_units(finding.words)}" for finding in findings],
+        points=[f"{finding.cause}: {finding.words}" for finding in findings],
     )
-
-
-def in_units(words: str) -> str:
-    """The engine writes ``us``; reports write the same unit everywhere."""
-    return re.sub(r"(?<=\d) us\b", " µs", words)
 
 
 def figures(finding: PacketFinding, exchanges: int) -> tuple[str, str, str]:
@@ -124,15 +118,15 @@ def remedy(finding: PacketFinding, standing: Standing) -> str:
     """The switch of the lab that tests a finding, or what to change in another program; empty
     where neither is known."""
     if finding.test and standing.of_lab:
-        return f"test: {change(finding)}; {in_units(finding.test.predict)}"
+        return f"test: {change(finding)}; {finding.test.predict}"
     known = packet_advice.advice(finding)
-    expected = f". Then {in_units(finding.test.predict)}" if finding.test else ""
+    expected = f". Then {finding.test.predict}" if finding.test else ""
     return f"change: {known}{expected}" if known else ""
 
 
 def _block(finding: PacketFinding, standing: Standing, verdict: str = "") -> Iterator[str]:
     tested = f", tested: {verdict}" if verdict else ""
-    yield from _wrapped(f"• {finding.cause}{tested}. {in_units(finding.words)}", "  ")
+    yield from _wrapped(f"• {finding.cause}{tested}. {finding.words}", "  ")
     places = _places(finding)
     if places:
         yield from _wrapped(f"  packets {places}", "  ")

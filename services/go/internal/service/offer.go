@@ -49,7 +49,7 @@ func mustUnmarshal(text []byte, into any) {
 }
 
 // listOffered returns the words of one axis in the order of service.json, over the entries
-// of a binding; "" stands for every binding.
+// of a binding; "" means every binding.
 func listOffered(binding string, axis func(offer) []string) (words []string) {
 	for _, entry := range offers {
 		if binding != "" && entry.Binding != binding {

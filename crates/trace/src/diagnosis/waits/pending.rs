@@ -48,7 +48,8 @@ pub(super) struct Pending {
 pub(super) struct Records {
     pub(super) changes_cipher: bool,
     pub(super) has_handshake: bool,
-    /// Length of the longest record of the handshake.
+    /// Length of the longest record of the handshake behind the last change of cipher, or of all
+    /// where there is none.
     pub(super) handshake_bytes: u16,
     /// Of data type: how many, and the lengths of the shortest and the longest, bytes.
     pub(super) data: u32,
@@ -104,7 +105,10 @@ impl Pending {
         match (kind, content) {
             (ALERT_RECORD, _) | (_, Some(ALERT_RECORD)) => self.has_alert = true,
             (DATA_RECORD, None) if length == HIDDEN_ALERT_BYTES => self.has_alert = true,
-            (CIPHER_RECORD, _) => self.records.changes_cipher = true,
+            (CIPHER_RECORD, _) => {
+                self.records.changes_cipher = true;
+                self.records.handshake_bytes = 0;
+            }
             (HANDSHAKE_RECORD, _) => {
                 self.records.has_handshake = true;
                 self.records.handshake_bytes = self.records.handshake_bytes.max(length);
@@ -126,7 +130,7 @@ impl Pending {
     }
 
     /// Nothing but frames that manage the connection (RFC 9113 sections 6.5, 6.7 and 6.9), alerts
-    /// of TLS, or interim replies. One that ends a call, 101 (Switching Protocols), is none.
+    /// of TLS, or interim replies. One that ends a call, 101 (Switching Protocols), is not one.
     pub(super) fn is_control(&self) -> bool {
         let has_interim = self.has_interim && !self.ends_call;
         (self.has_control || has_interim) && !self.has_message

@@ -77,12 +77,13 @@ impl TlsTurns {
         if records.changes_cipher {
             sides[side] = sides[side].max(1);
         }
-        if records.has_handshake && sides[side] == 1 {
-            // A second ClientHello comes behind a change of cipher, too (RFC 8446 appendix D.4).
-            if records.handshake_bytes <= FINISHED_BYTES_MAX {
-                sides[side] = 2;
-            } else if segment.direction == Direction::Request {
-                self.is_retried = true;
+        if sides[side] == 1 {
+            match records.handshake_bytes {
+                0 => {}
+                1..=FINISHED_BYTES_MAX => sides[side] = 2,
+                // A second ClientHello comes behind a change of cipher, too (RFC 8446
+                // appendix D.4).
+                _ => self.is_retried |= segment.direction == Direction::Request,
             }
         }
         let is_by_data = records.data > 0 && segment.direction == Direction::Request;

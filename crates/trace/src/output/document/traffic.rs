@@ -252,7 +252,8 @@ pub struct Sample {
     pub connection: Vec<u64>,
     /// Begin, nanoseconds after that of the first request.
     pub began_ns: Vec<u64>,
-    /// From begin to the end of the reply; null where the capture has no whole reply.
+    /// From begin to the end of the reply; null where the capture has no whole reply, or a
+    /// connection had more than 4,096 requests in flight.
     pub took_ns: Vec<Option<u64>>,
 }
 
