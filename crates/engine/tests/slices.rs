@@ -122,7 +122,10 @@ fn each_group_gets_its_whole_window_and_its_own_times() {
             "{group}"
         );
         // Calls over the edges of 8 slices are counted by their begin or by their end.
-        assert!(series.abs_diff(group["ok"].as_u64().unwrap()) <= 8, "{group}");
+        assert!(
+            series.abs_diff(group["ok"].as_u64().unwrap()) <= 8,
+            "{group}"
+        );
     }
     for slice in slices {
         let at = |name: &str| slice[name].as_u64().unwrap();

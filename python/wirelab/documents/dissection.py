@@ -791,7 +791,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     connection: tuple[int, ...]
     """Number of the connection."""
     took_ns: tuple[int | None, ...]
-    """From begin to the end of the reply; null where the capture has no whole reply."""
+    """From begin to the end of the reply; null where the capture has no whole reply, or a
+    connection had more than 4,096 requests in flight."""
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True):

@@ -84,7 +84,7 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     bytes_received: int
     """Bytes read."""
     bytes_sent: int
-    """Bytes written and read for the calls of `ended`, as the sockets took and gave them."""
+    """Bytes written and read in the time of `ended`, as the sockets took and gave them."""
     calls: int
     """Calls that ended, well or not."""
     calls_planned: int | None = None
@@ -144,9 +144,9 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     rate_planned_per_s: float | None = None
     """Rate that the plan asked for (open loads)."""
     reconnect_pause_s: float = 0.0
-    """Seconds of the pauses before further attempts to connect, in which calls waited: after
-    two or more of these failures in a row (`reconnect_delay_s` of the plan); summed over the
-    threads."""
+    """Seconds of the pauses before further attempts to connect, in which no connection was
+    opened: after two or more of these failures in a row (`reconnect_delay_s` of the plan);
+    summed over the threads."""
     replies: RepliesOutcome | None = None
     """How good replies differed from each other, where the plan has `count_replies`; of those
     that nothing was expected of."""
