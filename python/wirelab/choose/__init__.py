@@ -1,0 +1,1 @@
+"""Which stack to take for a user's own message: plan, measurement and answer."""

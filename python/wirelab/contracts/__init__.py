@@ -1,0 +1,1 @@
+"""Contracts made from a user's own message: schema, varied values, and their bytes per codec."""

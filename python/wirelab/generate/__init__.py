@@ -1,0 +1,1 @@
+"""Services in Go, Java and Rust, generated for a contract of a user's own."""
