@@ -113,6 +113,7 @@ SCHEMA = "JSON Schema and messages of MCP, which others define"
 OPTIONS = "options of a point, which the journal keeps as the experiment file gives them"
 ENGINE = "shows the engine's result as JSON, which is also printed"
 PLAN = "parts of a plan, which are validated together when the plan is complete"
+MESSAGE = "values of messages, whose schema the user's contract has"
 UNTYPED = {
     "api.py": "rows of the public table, which pandas reads",
     "checks/replies.py": OPTIONS,
@@ -123,6 +124,12 @@ UNTYPED = {
     "cli/mcp_server/tools.py": SCHEMA,
     "cli/options/common.py": CLICK,
     "cli/output/drive.py": ENGINE,
+    "contracts/codecs/__init__.py": MESSAGE,
+    "contracts/codecs/protobuf.py": MESSAGE,
+    "contracts/codecs/tree.py": MESSAGE,
+    "contracts/codecs/xml.py": MESSAGE,
+    "contracts/rules.py": MESSAGE,
+    "contracts/values.py": MESSAGE,
     "experiment/json_schema.py": SCHEMA,
     "explain/outside.py": USERS,
     "imports/curl.py": FOREIGN,
