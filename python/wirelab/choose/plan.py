@@ -1,0 +1,142 @@
+"""The experiments of `choose`: a first look at every stack, then repeats of the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from wirelab.choose import samples
+from wirelab.choose.candidates import Candidate
+from wirelab.choose.samples import Sample
+from wirelab.generate.project import Project
+
+PROTO = "contract.proto"
+"""Name of the .proto in the folder of the answer."""
+DATA = "data"
+"""Folder with the requests and replies of each codec."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How the stacks are called."""
+
+    users: int
+    rate: float | None
+    """Calls per second; None: a closed load alone."""
+    link: str
+    threshold: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How much is measured."""
+
+    window_s: float
+    warmup_s: tuple[float, float]
+    """Shortest and longest warm-up."""
+    repeats: int
+    closed: bool = True
+    paced: bool = True
+    """Whether the load at the user's rate is measured, where there is one."""
+
+
+SCREENING = Depth(1.0, (0.5, 2.0), 1, paced=False)
+"""Enough to find the best: a factor of 1.2 shows."""
+MEASUREMENT = Depth(2.0, (1.0, 4.0), 40)
+"""At most; it ends when the answer is known, or the time is over."""
+
+
+def experiment(
+    name: str,
+    about: str,
+    sample: Sample,
+    of: Mapping[Candidate, Project],
+    conditions: Conditions,
+    depth: Depth,
+) -> str:
+    """Text of the experiment file, for the folder of the answer."""
+    loads: list[object] = []
+    if depth.closed:
+        loads.append({"closed": {"users": conditions.users}})
+    if depth.paced and conditions.rate is not None:
+        most = max(64, conditions.users)
+        loads.append({"constant": {"rate": conditions.rate, "in_flight_max": most}})
+    shortest, longest = depth.warmup_s
+    document = {
+        "name": name,
+        "about": about,
+        "services": [service(sample, one, project) for one, project in of.items()],
+        "loads": loads,
+        "links": [conditions.link],
+        "design": "auto",
+        "window": {"duration": f"{depth.window_s:g} s"},
+        "warmup": {"min": f"{shortest:g} s", "max": f"{longest:g} s"},
+        "repeats": depth.repeats,
+        "threshold": conditions.threshold,
+        "seed": conditions.seed,
+        "skip_illegal": True,
+    }
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+
+
+def service(sample: Sample, candidate: Candidate, project: Project) -> dict[str, object]:
+    """The entry of a stack in an experiment file."""
+    made: dict[str, object] = {
+        "name": candidate.name,
+        "command": [*project.start, *arguments(sample, candidate)],
+        "requests": requests_file(candidate).as_posix(),
+        "ready": {"within": "60 s"},
+    }
+    packed = {"compression": candidate.compression} if candidate.compression != "none" else {}
+    if candidate.binding == "grpc":
+        made["grpc"] = {"method": sample.contract.grpc_path, "proto": PROTO, **packed}
+    else:
+        version = {"version": "2"} if candidate.transport == "http/2" else {}
+        made["http"] = {
+            "path": samples.path(candidate),
+            "headers": samples.headers(sample, candidate),
+            **version,
+            **packed,
+        }
+    return made
+
+
+def arguments(
+    sample: Sample, candidate: Candidate, port: str = "{port}", host: str = "{host}"
+) -> list[str]:
+    """What a generated service is started with, in the folder of the answer."""
+    from wirelab.contracts import rules
+
+    chosen = {
+        "binding": candidate.binding,
+        "codec": candidate.codec,
+        "transport": candidate.transport,
+        "compression": candidate.compression,
+        "host": host,
+        "port": port,
+        "reply": reply_file(candidate).as_posix(),
+        "numbered": rules.choose_numbered(sample.contract, sample.reply).value,
+    }
+    return [word for name, value in chosen.items() for word in (f"--{name}", value)]
+
+
+def reply_file(candidate: Candidate) -> Path:
+    """The sample reply in its codec, in the folder of the answer."""
+    return Path(DATA) / candidate.codec / "reply.bin"
+
+
+def requests_file(candidate: Candidate) -> Path:
+    """Its requests, in the folder of the answer."""
+    return Path(DATA) / candidate.codec / f"{candidate.binding}.{candidate.language}.jsonl"
+
+
+def finalists(
+    ranked: Sequence[Candidate], keep: Sequence[Candidate], compressions: Sequence[str], count: int
+) -> tuple[Candidate, ...]:
+    """The best of a first look, with each compression, and those to keep in any case."""
+    best = [one.compressed(way) for one in ranked[:count] for way in compressions]
+    return tuple(dict.fromkeys([*best, *keep]))
