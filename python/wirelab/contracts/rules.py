@@ -10,10 +10,17 @@ from enum import StrEnum
 from typing import Any
 
 from wirelab.contracts.schema import Contract, Field, Kind, Label
-from wirelab.contracts.values import FLOATS, INTEGERS, MOMENTS, Value, complete, round_to_float
+from wirelab.contracts.values import (
+    FLOATS,
+    INTEGERS,
+    MODULUS,
+    MOMENTS,
+    Value,
+    complete,
+    map_fields,
+    round_to_float,
+)
 
-MODULUS = 1000
-"""Replies differ by a number below it."""
 _MASK = 2**64 - 1
 
 
@@ -115,18 +122,7 @@ def _copy(contract: Contract, message: str, value: Value, n: int, numbered: Numb
             return _copy(contract, field.type_name, one, n, numbered)
         return _number_scalar(field.kind, one, n, numbered)
 
-    done: Value = {}
-    for field in contract.message_by_name[message].fields:
-        if field.name not in value:
-            continue
-        found = value[field.name]
-        if field.label is Label.MAP:
-            done[field.name] = {key: copy_one(field, one) for key, one in found.items()}
-        elif field.label is Label.REPEATED:
-            done[field.name] = [copy_one(field, one) for one in found]
-        else:
-            done[field.name] = copy_one(field, found)
-    return done
+    return map_fields(contract, message, value, copy_one)
 
 
 def _number_scalar(kind: Kind, value: Any, n: int, numbered: Numbered) -> Any:

@@ -8,6 +8,7 @@ is a dictionary with keys of its own type.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 from wirelab.contracts.schema import Contract, Field, Kind, Label
@@ -23,7 +24,8 @@ INTEGERS = SIGNED_32 | SIGNED_64 | UNSIGNED_32 | UNSIGNED_64
 FLOATS = frozenset({Kind.FLOAT, Kind.DOUBLE})
 MOMENTS = frozenset({Kind.TIMESTAMP, Kind.DURATION})
 
-ENUM_RANGE = range(-(2**31), 2**31)
+MODULUS = 1000
+"""Replies differ by a number below it."""
 FLOAT_MAX = struct.unpack(">f", b"\x7f\x7f\xff\xff")[0]
 """The greatest finite float."""
 
@@ -67,13 +69,12 @@ def has_presence(field: Field) -> bool:
 
 def complete(contract: Contract, message: str, value: Value) -> Value:
     """The value with all fields that are always written; absent ones stay absent."""
-    done: Value = {}
-    for field in contract.message_by_name[message].fields:
-        if field.name in value:
-            done[field.name] = _complete_field(contract, field, value[field.name])
-        elif not has_presence(field):
-            done[field.name] = _empty(field)
-    return done
+    whole = {
+        field.name: value[field.name] if field.name in value else _empty(field)
+        for field in contract.message_by_name[message].fields
+        if field.name in value or not has_presence(field)
+    }
+    return map_fields(contract, message, whole, lambda *one: _complete_one(contract, *one))
 
 
 def _empty(field: Field) -> Any:
@@ -82,17 +83,41 @@ def _empty(field: Field) -> Any:
     return [] if field.label is Label.REPEATED else zero_of(field.kind)
 
 
-def _complete_field(contract: Contract, field: Field, value: Any) -> Any:
-    if field.label is Label.MAP:
-        return {key: _complete_one(contract, field, one) for key, one in value.items()}
-    if field.label is Label.REPEATED:
-        return [_complete_one(contract, field, one) for one in value]
-    return _complete_one(contract, field, value)
-
-
 def _complete_one(contract: Contract, field: Field, value: Any) -> Any:
     if field.kind is Kind.MESSAGE:
         return complete(contract, field.type_name, value)
     if field.kind is Kind.FLOAT:
         return round_to_float(value)
     return float(value) if field.kind is Kind.DOUBLE else value
+
+
+def clamp(contract: Contract, message: str, value: Value) -> Value:
+    """A complete value whose integers leave room for the greatest number of a reply, 999."""
+
+    def clamp_one(field: Field, one: Any) -> Any:
+        if field.kind is Kind.MESSAGE:
+            return clamp(contract, field.type_name, one)
+        if field.kind in INTEGERS:
+            return min(one, integer_range(field.kind)[-1] - (MODULUS - 1))
+        return one
+
+    return map_fields(contract, message, value, clamp_one)
+
+
+def map_fields(
+    contract: Contract, message: str, value: Value, change: Callable[[Field, Any], Any]
+) -> Value:
+    """The value with ``change`` applied to what each present field has: each item of a list, each
+    value of a map, or the one value."""
+    done: Value = {}
+    for field in contract.message_by_name[message].fields:
+        if field.name not in value:
+            continue
+        found = value[field.name]
+        if field.label is Label.MAP:
+            done[field.name] = {key: change(field, one) for key, one in found.items()}
+        elif field.label is Label.REPEATED:
+            done[field.name] = [change(field, one) for one in found]
+        else:
+            done[field.name] = change(field, found)
+    return done
