@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from wirelab.cli.error_handling import exit_with_code
@@ -11,7 +9,6 @@ from wirelab.cli.options.choose import CallOptions, MessageOptions, StackOptions
 from wirelab.cli.options.common import (
     AS_JSON,
     DIRECTORY,
-    PATH,
     DirectoryOptions,
     GroupedCommand,
     option_group,
@@ -19,7 +16,9 @@ from wirelab.cli.options.common import (
 
 
 @click.command(cls=GroupedCommand)
-@click.argument("source", type=PATH, metavar="FILE", help="JSON document or .proto of the request.")
+@click.argument(
+    "source", metavar="FILE", help="JSON document of the request; with --from, another document."
+)
 @option_group("message", MessageOptions, "Message")
 @option_group("stacks", StackOptions, "Stacks")
 @option_group("calls", CallOptions, "Load and question")
@@ -27,7 +26,7 @@ from wirelab.cli.options.common import (
 @AS_JSON
 @exit_with_code
 def choose(
-    source: Path,
+    source: str,
     message: MessageOptions,
     stacks: StackOptions,
     calls: CallOptions,

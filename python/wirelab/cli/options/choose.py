@@ -13,7 +13,6 @@ from wirelab.cli.options.common import (
     RATE,
     USERS,
     Duration,
-    FiniteRange,
     Share,
     option,
 )
@@ -52,8 +51,13 @@ class MessageOptions:
     reply: Path | None = option(
         "--reply", type=PATH, metavar="FILE", help="JSON document of the reply, if it differs."
     )
-    method: str | None = option(
-        "--method", metavar="NAME", help="Operation of a .proto with several: Service/Method."
+    kind: str | None = option(
+        "--from",
+        type=click.Choice(("openapi", "har", "postman", "curl")),
+        help="Take the request of such a document, as `wirelab import` reads it.",
+    )
+    only: str | None = option(
+        "--only", metavar="PATTERN", help="With --from: the request, by name or METHOD path."
     )
     more: tuple[Path, ...] = option(
         "--sample",

@@ -13,7 +13,7 @@ from wirelab.choose.answer import OBJECTIVES, Prices, sentences
 from wirelab.choose.choosing import Answer, Question, answer, refuse_languages, time_words
 from wirelab.choose.ladder import rungs, words
 from wirelab.choose.plan import Conditions
-from wirelab.choose.source import read_sample
+from wirelab.choose.source import Message, read_sample
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.errors import EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.report.section import Section, Table
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    source: Path,
+    source: str,
     message: MessageOptions,
     stacks: StackOptions,
     calls: CallOptions,
@@ -38,7 +38,9 @@ def run(
     directory.check()
     languages = _words(stacks.languages)
     refuse_languages(languages)
-    sample = read_sample(source, message.reply, message.more, message.method, message.scale)
+    sample = read_sample(
+        Message(source, message.kind, message.only, message.reply, message.more, message.scale)
+    )
     by = calls.by or ("rate" if calls.rate is None else "p50")
     question = Question(
         sample,
