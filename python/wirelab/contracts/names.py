@@ -38,6 +38,12 @@ def default_json_name(name: str) -> str:
     return re.sub(r"_+(.?)", lambda found: found[1].upper(), name)
 
 
+def entry_name(name: str) -> str:
+    """Of the message that protoc makes of the entries of a map's field."""
+    camel = default_json_name(name)
+    return f"{camel[:1].upper()}{camel[1:]}Entry"
+
+
 def snake_case(text: str) -> str:
     """A lower-case identifier of ASCII letters, digits and single underscores."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", text)
