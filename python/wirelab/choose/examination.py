@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from wirelab.choose import samples
@@ -39,8 +39,10 @@ def examine(
     number of the exchange, of those whose bytes do not vary. Raises :class:`WrongService`."""
     found: dict[int, bytes] = {}
     varying: set[int] = set()
-    with _started(service, folder, interruption) as (host, port):
-        connection = http.client.HTTPConnection(host, port, timeout=CALL_S)
+    with (
+        _started(service, folder, interruption) as (host, port),
+        closing(http.client.HTTPConnection(host, port, timeout=CALL_S)) as connection,
+    ):
         # Rounds, so that a service that keeps its last reply gives it to another request.
         for _ in range(ROUNDS):
             interruption.check()
@@ -49,7 +51,6 @@ def examine(
                 _compare(sample, candidate, number, exchange, content)
                 if found.setdefault(number, content) != content:
                     varying.add(number)
-        connection.close()
     return {number: content for number, content in found.items() if number not in varying}
 
 
