@@ -7,7 +7,12 @@ import pytest
 from wirelab.choose.candidates import Candidate, candidates, named, path, selected
 from wirelab.errors import UsageError
 
-SERVED = (("rest", "json"), ("rest", "protobuf"), ("rest", "cbor"), ("rest", "xml"))
+SERVED: tuple[tuple[str, str], ...] = (
+    ("rest", "json"),
+    ("rest", "protobuf"),
+    ("rest", "cbor"),
+    ("rest", "xml"),
+)
 SERVED += (("soap", "soap-literal"), ("grpc", "protobuf"))
 EVERY = tuple(candidates(["go", "java"], SERVED))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from wirelab.choose.candidates import Candidate
 from wirelab.explain.figures import phrase
+from wirelab.explain.findings_text import capitalised
 from wirelab.format.numbers import quantity, ranged
 from wirelab.records.trial import Trial
 from wirelab.report.findings.ranking import Ranking, rankings
@@ -91,6 +92,16 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Known:
+    """A figure in which one stack was found better than each other one."""
+
+    figure: Figure
+    winner: Candidate
+    nearest: Standing
+    """The next one, over the winner."""
+
+
+@dataclass(frozen=True)
 class Choice:
     """What was found."""
 
@@ -106,6 +117,8 @@ class Choice:
     """Those that were found worse, the best first."""
     rows: tuple[Row, ...]
     threshold: float
+    known: tuple[Known, ...]
+    """Other figures in which one stack was found better than each other."""
     cheapest: Candidate | None
     """Of several in first place, the one that was found to take the least service CPU."""
 
@@ -147,7 +160,7 @@ def choose(
         if len(alone) != 1:
             raise NothingMeasured(f"no stack has a value of {figure.title}")
         only = by_name[alone[0].point.stack]
-        return Choice(figure, at_rate, (only,), (), (), rows, threshold, None)
+        return Choice(figure, at_rate, (only,), (), (), rows, threshold, (), None)
     best, standings = _standings(ranking, by_name)
     equal = [one.candidate for one in standings if one.comparison.verdict == "equivalent"]
     first = (by_name[best.point.stack], *equal)
@@ -161,8 +174,21 @@ def choose(
         tuple(behind),
         rows,
         threshold,
+        tuple(_known(asked, by_name, figure, threshold)),
         _cheapest(asked, by_name, first, threshold),
     )
+
+
+def _known(
+    trials: Sequence[Trial], by_name: Mapping[str, Candidate], asked: Figure, threshold: float
+) -> Iterator[Known]:
+    """Of the other figures of the same load, those with one winner."""
+    for figure in (SERVICE_CPU, BYTES, RESPONSE_P50):
+        found = rankings(trials, figure, threshold) if figure is not asked else []
+        winner = found[0].winner if found else None
+        if winner is not None:
+            _, standings = _standings(found[0], by_name)
+            yield Known(figure, by_name[winner.point.stack], standings[0])
 
 
 def _standings(
@@ -235,7 +261,15 @@ def _estimate(interval: Interval | None) -> float | None:
 
 def sentences(choice: Choice) -> tuple[str, ...]:
     """The recommendation first, then who else is as good, the runner-up, and what is open."""
-    return tuple(filter(None, (_recommendation(choice), _runner_up(choice), _open(choice))))
+    main = (_recommendation(choice), _runner_up(choice), _open(choice))
+    return (*filter(None, main), *map(_known_words, choice.known))
+
+
+def _known_words(known: Known) -> str:
+    size = _ahead(known.nearest, known.figure)
+    title = capitalised(phrase(known.figure.name))
+    nearest = known.nearest.candidate.reference
+    return f"{title}: {known.winner.reference} is best, {size} than {nearest}."
 
 
 def _recommendation(choice: Choice) -> str:
@@ -243,8 +277,8 @@ def _recommendation(choice: Choice) -> str:
     best, *equal = choice.first
     recommended = choice.recommended
     if recommended is None:
-        rivals = " and ".join([best.reference, *(one.candidate.reference for one in choice.open)])
-        return f"Undecided between {rivals} by {title}."
+        *rivals, last = [best.reference, *(one.candidate.reference for one in choice.open)]
+        return f"Undecided by {title}: {', '.join(rivals)} or {last}."
     if not equal:
         return f"Take {recommended.reference}: it has the best {title}{_margin(choice)}."
     others = ", ".join(one.reference for one in choice.first if one != recommended)

@@ -11,10 +11,11 @@ from wirelab.choose import plan, samples
 from wirelab.choose.answer import Choice, NothingMeasured, Prices, choose
 from wirelab.choose.candidates import Candidate, candidates, named, path, selected
 from wirelab.choose.examination import WrongService, examine
-from wirelab.choose.plan import MEASUREMENT, SCREENING, Conditions, Depth
+from wirelab.choose.plan import CLOSED, SCREENING, Conditions, Depth, paced
 from wirelab.choose.samples import Exchange, Sample
 from wirelab.errors import LabError, UsageError
 from wirelab.experiment import loading
+from wirelab.experiment import matrix as planning
 from wirelab.experiment.external import ExternalService
 from wirelab.experiment.model import Experiment
 from wirelab.format.units import format_minutes
@@ -26,12 +27,17 @@ from wirelab.run import runner
 from wirelab.run.directory import write_whole
 from wirelab.run.finished import Run
 from wirelab.run.progress import Progress
+from wirelab.stack import manifests
 from wirelab.statistics.figure import BYTES, RATE, SERVICE_CPU, Figure
 
 FINALISTS = 4
 """Stacks that are measured again after the first look."""
 REPEATS_MIN = 5
 """Trials of each before a decision ends the measurement."""
+TRIALS_MIN = 3
+"""Trials of each, also where the time is over: fewer give no verdict."""
+CLOSED_SHARE = 0.3
+"""Of the time after the first look, for the closed load where there is a rate too."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +66,20 @@ class Answer:
     question: Question
     choice: Choice
     screening: Run
-    measurement: Run
+    closed: Run
+    paced: Run | None
+    """At the user's rate; None where none was given."""
     left_out: Mapping[str, str]
     """Stacks that were not measured again, or not at all, each with its reason."""
     ladder: tuple[Candidate, ...] = ()
     """From today's stack to the recommended one; empty where neither is known."""
     folder: Path = field(default_factory=Path)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """That which the choice rests on first."""
+        every = (self.paced, self.closed) if self.choice.at_rate else (self.closed, self.paced)
+        return (*(run for run in every if run is not None), self.screening)
 
 
 def answer(question: Question, folder: Path, progress: Progress) -> Answer:
@@ -79,29 +93,30 @@ def answer(question: Question, folder: Path, progress: Progress) -> Answer:
         today = named(question.today, every) if question.today else None
         exchanges = samples.exchanges(question.sample, question.conditions.seed)
         _examine_all(question, every, projects, exchanges, folder, progress, interruption)
-    began = time.monotonic()
-    looked = _run("screening", question, every, projects, SCREENING, folder, progress)
+    end = time.monotonic() + question.budget_s
+    measure = _Measuring(question, projects, folder, progress)
+    looked = measure.run("screening", every, SCREENING)
     _refuse_wrong(looked.trials)
     ranked, missing = _ranked(question, looked.trials, every)
     count = max(1, FINALISTS // len(question.compressions))
-    chosen = plan.finalists(ranked, _on_the_way(today, ranked, every), question.compressions, count)
+    way = _on_the_way(today, ranked, every)
+    chosen = plan.finalists(ranked, way, question.compressions, count)
     progress.note(f"measuring again: {', '.join(one.reference for one in chosen)}")
-    left_s = question.budget_s - (time.monotonic() - began)
-    measured = _run(
-        "measurement",
-        question,
-        chosen,
-        projects,
-        MEASUREMENT,
-        folder,
-        progress,
-        enough=_enough(question, chosen, left_s),
-    )
-    found = _choose(question, measured.trials, chosen)
+    rate = question.conditions.rate
+    left_s = end - time.monotonic()
+    closed_s = left_s if rate is None else CLOSED_SHARE * left_s
+    closed = measure.within("closed", chosen, CLOSED, closed_s, decides=rate is None)
+    at_rate = None
+    if rate is not None:
+        left_s = end - time.monotonic()
+        at_rate = measure.within("paced", chosen, paced(rate), left_s, decides=True)
+    trials = (*closed.trials, *(at_rate.trials if at_rate else ()))
+    found = _choose(question, trials, chosen)
     dropped = {one.reference: "not among the best of a first look" for one in ranked}
     dropped = {name: why for name, why in dropped.items() if not _is_in(name, chosen)}
     ladder = path(today, found.recommended) if today and found.recommended else ()
-    return Answer(question, found, looked, measured, {**missing, **dropped}, ladder, folder)
+    left_out = {**missing, **dropped}
+    return Answer(question, found, looked, closed, at_rate, left_out, ladder, folder)
 
 
 def _is_in(reference: str, chosen: Sequence[Candidate]) -> bool:
@@ -205,29 +220,59 @@ def _parse(text: str, folder: Path) -> Experiment:
         file.unlink()
 
 
-def _run(
-    name: str,
-    question: Question,
-    every: Sequence[Candidate],
-    projects: Mapping[str, Project],
-    depth: Depth,
-    folder: Path,
-    progress: Progress,
-    enough: Callable[[Sequence[Trial]], bool] | None = None,
-) -> Run:
-    """One experiment, whose file is kept next to its run."""
-    text = _text(name, question, every, projects, depth)
-    file = folder / f"{name}.yaml"
-    write_whole(file, text)
-    return runner.run(
-        loading.load(file),
-        folder / name,
-        source=text,
-        progress=progress,
-        share=question.share,
-        enough=enough,
-        whole=folder,
-    )
+@dataclass(frozen=True)
+class _Measuring:
+    """Runs experiments whose files are next to their runs."""
+
+    question: Question
+    projects: Mapping[str, Project]
+    folder: Path
+    progress: Progress
+
+    def run(
+        self,
+        name: str,
+        every: Sequence[Candidate],
+        depth: Depth,
+        enough: Callable[[Sequence[Trial]], bool] | None = None,
+    ) -> Run:
+        """One experiment."""
+        text = _text(name, self.question, every, self.projects, depth)
+        file = self.folder / f"{name}.yaml"
+        write_whole(file, text)
+        return runner.run(
+            loading.load(file),
+            self.folder / name,
+            source=text,
+            progress=self.progress,
+            share=self.question.share,
+            enough=enough,
+            whole=self.folder,
+        )
+
+    def within(
+        self, name: str, every: Sequence[Candidate], depth: Depth, seconds: float, *, decides: bool
+    ) -> Run:
+        """As many repeats as fit into that time, at least :data:`TRIALS_MIN`. ``decides``: it ends
+        early once the answer is known."""
+        alone = replace(depth, repeats=1)
+        experiment = _parse(_text(name, self.question, every, self.projects, alone), self.folder)
+        planned = planning.schedule(experiment, manifests.load()).trials
+        one_s = sum(planning.seconds(experiment, trial) for trial in planned)
+        repeats = max(TRIALS_MIN, min(depth.repeats, int(seconds / one_s)))
+        end = time.monotonic() + seconds
+
+        def is_enough(trials: Sequence[Trial]) -> bool:
+            counts = [sum(t.point.stack == one.name for t in trials) for one in every]
+            if min(counts) < TRIALS_MIN:
+                return False
+            if time.monotonic() > end:
+                return True
+            if not decides or min(counts) < REPEATS_MIN:
+                return False
+            return _choose(self.question, trials, every).is_decided
+
+        return self.run(name, every, replace(depth, repeats=repeats), is_enough)
 
 
 def _refuse_wrong(trials: Sequence[Trial]) -> None:
@@ -260,26 +305,6 @@ def _ranked(
         raise LabError("no stack gave a right reply", next(iter(missing.values()), ""))
     best = sorted(known, key=lambda one: known[one], reverse=figure.better == "higher")
     return best, missing
-
-
-def _enough(
-    question: Question, chosen: Sequence[Candidate], left_s: float
-) -> Callable[[Sequence[Trial]], bool]:
-    """True once the answer is known, or the time is over."""
-    deadline = time.monotonic() + left_s
-
-    def is_enough(trials: Sequence[Trial]) -> bool:
-        counts = [sum(1 for t in trials if t.point.stack == one.name) for one in chosen]
-        loads = 1 if question.conditions.rate is None else 2
-        if min(counts) < loads * 3:
-            return False
-        if time.monotonic() > deadline:
-            return True
-        if min(counts) < loads * REPEATS_MIN:
-            return False
-        return _choose(question, trials, chosen).is_decided
-
-    return is_enough
 
 
 def _choose(question: Question, trials: Sequence[Trial], chosen: Sequence[Candidate]) -> Choice:

@@ -43,11 +43,7 @@ def rungs(answer: Answer) -> tuple[Rung, ...]:
     if len(answer.ladder) < 2:
         return ()
     question, choice = answer.question, answer.choice
-    trials = [
-        trial
-        for trial in answer.measurement.trials
-        if trial.status == "measured" and trial.point.load.is_closed != choice.at_rate
-    ]
+    trials = [trial for trial in answer.runs[0].trials if trial.status == "measured"]
     found = rankings(trials, choice.figure, question.conditions.threshold)
     ranking = found[0] if found else None
     return tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -32,9 +32,9 @@ CLOSED = "highest rate is that of a closed load; it is not the limit of an objec
 def write(answer: Answer, facts: Sequence[Section] = ()) -> Path:
     """``report.html`` in the answer's folder, and that of each run. Raises
     :class:`StorageError`."""
-    for run in (answer.screening, answer.measurement):
+    for run in answer.runs:
         write_page(run.folder)
-    source = Source.read(answer.measurement.folder)
+    source = Source.read(answer.runs[0].folder)
     method = answer.question.sample.contract.method
     experiment = {**source.manifest.experiment, "about": f"Which stack to take for {method}?"}
     titled = replace(
@@ -77,34 +77,59 @@ def _left_out(answer: Answer) -> Iterator[Section]:
 
 def table(answer: Answer) -> Table:
     """By stack, the recommended one first."""
+    return _table(answer, _columns(answer))
+
+
+SHORT = {"highest rate": "max rate", "service CPU": "CPU", "cost per million calls": "cost"}
+"""Heads for a terminal; the client's CPU is on the page alone."""
+
+
+def short_table(answer: Answer) -> Table:
+    """What fits into 80 columns."""
+    failed = any(row.failed for row in answer.choice.rows)
+    columns = {
+        SHORT.get(head, head): text
+        for head, text in _columns(answer).items()
+        if head != "client CPU" and (head != "wrong" or failed)
+    }
+    return _table(answer, columns)
+
+
+def _table(answer: Answer, columns: Mapping[str, Callable[[Row], str]]) -> Table:
+    rows = [
+        [row.candidate.reference, *(text(row) for text in columns.values())]
+        for row in _rows(answer)
+    ]
+    caption = f"p50, p99, CPU and bytes per call {_where(answer)}; {CLOSED}."
+    if answer.question.prices.is_known:
+        caption = f"{caption} Cost is that of a million calls."
+    return Table(["stack", *columns], rows, caption, numeric=range(1, len(columns) + 1))
+
+
+def _rows(answer: Answer) -> list[Row]:
     first = {one: at for at, one in enumerate(answer.choice.first)}
-    rows = sorted(answer.choice.rows, key=lambda row: first.get(row.candidate, len(first)))
-    priced = answer.question.prices.is_known
-    columns = ["stack", "p50", "p99", "highest rate", "service CPU", "client CPU", "bytes", "wrong"]
-    made = [[*_cells(row), *([_money(row)] if priced else [])] for row in rows]
-    if priced:
-        columns = [*columns, "cost per million calls"]
-    where = _where(answer)
-    caption = f"p50, p99, CPU and bytes per call {where}; {CLOSED}."
-    return Table(columns, made, caption, numeric=range(1, len(columns)))
+    return sorted(answer.choice.rows, key=lambda row: first.get(row.candidate, len(first)))
+
+
+def _columns(answer: Answer) -> dict[str, Callable[[Row], str]]:
+    """Head and text of each column."""
+    columns: dict[str, Callable[[Row], str]] = {
+        "p50": lambda row: shown(row.p50, RESPONSE_P50),
+        "p99": lambda row: shown(row.p99, RESPONSE_P99),
+        "highest rate": lambda row: shown(row.rate, RATE),
+        "service CPU": lambda row: shown(row.service_cpu, SERVICE_CPU),
+        "client CPU": lambda row: shown(row.client_cpu, CLIENT_CPU),
+        "bytes": lambda row: shown(row.bytes_per_call, BYTES),
+        "wrong": lambda row: f"{row.failed:,}",
+    }
+    if answer.question.prices.is_known:
+        columns["cost per million calls"] = _money
+    return columns
 
 
 def _where(answer: Answer) -> str:
     rate = answer.question.conditions.rate
     return "under the closed load" if rate is None else f"at {digits(rate)} calls per second"
-
-
-def _cells(row: Row) -> list[str]:
-    return [
-        row.candidate.reference,
-        shown(row.p50, RESPONSE_P50),
-        shown(row.p99, RESPONSE_P99),
-        shown(row.rate, RATE),
-        shown(row.service_cpu, SERVICE_CPU),
-        shown(row.client_cpu, CLIENT_CPU),
-        shown(row.bytes_per_call, BYTES),
-        f"{row.failed:,}",
-    ]
 
 
 def _money(row: Row) -> str:

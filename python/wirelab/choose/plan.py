@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import yaml
 
@@ -15,6 +16,9 @@ from wirelab.generate.project import Project
 
 PROTO = "contract.proto"
 """Name of the .proto in the folder of the answer."""
+REPEATS_MAX = 40
+"""Trials of each stack at most."""
+CALLS_FOR_P99 = 1_100
 DATA = "data"
 """Folder with the requests and replies of each codec."""
 
@@ -33,21 +37,27 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Depth:
-    """How much is measured."""
+    """How much is measured of one load."""
 
+    load: Literal["closed", "paced"]
     window_s: float
     warmup_s: tuple[float, float]
     """Shortest and longest warm-up."""
     repeats: int
-    closed: bool = True
-    paced: bool = True
-    """Whether the load at the user's rate is measured, where there is one."""
 
 
-SCREENING = Depth(1.0, (0.5, 2.0), 1, paced=False)
+SCREENING = Depth("closed", 1.0, (0.5, 2.0), 1)
 """Enough to find the best: a factor of 1.2 shows."""
-MEASUREMENT = Depth(2.0, (1.0, 4.0), 40)
-"""At most; it ends when the answer is known, or the time is over."""
+CLOSED = Depth("closed", 1.0, (1.0, 4.0), REPEATS_MAX)
+PACED_WINDOW_S = (2.0, 8.0)
+"""Shortest and longest window at the user's rate."""
+
+
+def paced(rate: float) -> Depth:
+    """At the user's rate: long enough for a p99, which needs 1,000 calls, where that is short."""
+    shortest, longest = PACED_WINDOW_S
+    window_s = min(longest, max(shortest, CALLS_FOR_P99 / rate))
+    return Depth("paced", round(window_s, 1), (1.0, 4.0), REPEATS_MAX)
 
 
 def experiment(
@@ -59,18 +69,15 @@ def experiment(
     depth: Depth,
 ) -> str:
     """Text of the experiment file, for the folder of the answer."""
-    loads: list[object] = []
-    if depth.closed:
-        loads.append({"closed": {"users": conditions.users}})
-    if depth.paced and conditions.rate is not None:
-        most = max(64, conditions.users)
-        loads.append({"constant": {"rate": conditions.rate, "in_flight_max": most}})
+    load: dict[str, object] = {"closed": {"users": conditions.users}}
+    if depth.load == "paced":
+        load = {"constant": {"rate": conditions.rate, "in_flight_max": max(64, conditions.users)}}
     shortest, longest = depth.warmup_s
     document = {
         "name": name,
         "about": about,
         "services": [service(sample, one, project) for one, project in of.items()],
-        "loads": loads,
+        "loads": [load],
         "links": [conditions.link],
         "design": "auto",
         "window": {"duration": f"{depth.window_s:g} s"},

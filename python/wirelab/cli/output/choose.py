@@ -87,7 +87,7 @@ def _print(found: Answer, written: Path) -> None:
     out.print(folded(first, out.width), "bold")
     for text in [*others, *words(found)]:
         out.print(folded(f"• {text}", out.width))
-    for made in (page.table(found), page.sizes(found)):
+    for made in (page.short_table(found), page.sizes(found)):
         out.print()
         for line in table_lines(made):
             out.print(line)
