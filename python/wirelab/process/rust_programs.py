@@ -13,7 +13,7 @@ import msgspec
 from wirelab import checkout, installation
 from wirelab.documents.plan import Plan
 from wirelab.errors import BuildError, NotInstalled
-from wirelab.process import builds, engine_binary, file_locks
+from wirelab.process import builds, engine_binary
 from wirelab.process.build_progress import BuildReport, OnBuild, ignore
 from wirelab.process.interruption import Interruption
 
@@ -100,8 +100,7 @@ def _build(name: str, folder: Path, interruption: Interruption, on_build: OnBuil
     command = ["cargo", "build", "--release", "--locked", "--color=never"]
     command += ["--manifest-path", str(folder / "Cargo.toml"), "--target-dir", str(target)]
     command += ["--package", built.package, "--bin", name]
-    waiting = f"waiting for another process that builds {built.title}"
-    with file_locks.locked(cache / f"{name}.lock", lambda: on_build(waiting), interruption):
+    with builds.lock(cache / f"{name}.lock", built.title, interruption, on_build):
         report = BuildReport(built.title, log, built.build_seconds)
         builds.run_builder(built.title, command, log, interruption, report, on_build)
     return target / "release" / name

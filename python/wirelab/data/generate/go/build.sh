@@ -2,4 +2,4 @@
 # Builds the service: the code of Protocol Buffers first, by the generators that go.mod pins.
 set -eu
 go run ./generate
-go build -trimpath -o service .
+go build -v -trimpath -o service .
