@@ -82,7 +82,7 @@ class _Builder(ElementTree.TreeBuilder):
     """Elements; a document type is refused, because it can define entities."""
 
     def doctype(self, name: str, public: str | None, system: str | None) -> NoReturn:
-        raise UsageError("a document type declaration", "leave it out")
+        raise ElementTree.ParseError("it has a document type declaration")
 
 
 def decode(contract: Contract, message: str, content: bytes, *, is_soap: bool) -> Value:
