@@ -48,7 +48,14 @@ def test_names_in_experiment_files_are_legal_and_different() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "count"),
-    [("rest*", 8), ("grpc", 2), ("*@go", 6), ("rest@go?codec=cbor", 1), ("rest@go?codec=*", 4)],
+    [
+        ("rest*", 8),
+        ("grpc", 2),
+        ("*@go", 6),
+        ("rest@go?codec=cbor", 1),
+        ("rest@go", 1),
+        ("rest@go?codec=*", 4),
+    ],
 )
 def test_patterns_select(pattern: str, count: int) -> None:
     assert len(selected(EVERY, [pattern])) == count

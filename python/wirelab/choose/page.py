@@ -35,8 +35,9 @@ def write(answer: Answer, facts: Sequence[Section] = ()) -> Path:
     for run in answer.runs:
         write_page(run.folder)
     source = Source.read(answer.runs[0].folder)
-    method = answer.question.sample.contract.method
-    experiment = {**source.manifest.experiment, "about": f"Which stack to take for {method}?"}
+    name = answer.question.sample.contract.request
+    titled_experiment = {"name": f"choose {name}", "about": f"Which stack to take for {name}?"}
+    experiment = {**source.manifest.experiment, **titled_experiment}
     titled = replace(
         source, manifest=msgspec.structs.replace(source.manifest, experiment=experiment)
     )
