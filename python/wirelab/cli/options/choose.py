@@ -57,14 +57,17 @@ class MessageOptions:
         help="Take the request of such a document, as `wirelab import` reads it.",
     )
     only: str | None = option(
-        "--only", metavar="PATTERN", help="With --from: the request, by name or METHOD path."
+        "--only",
+        metavar="PATTERN",
+        help="With --from: the request, by name or METHOD path; with a .proto: the method.",
     )
     more: tuple[Path, ...] = option(
         "--sample",
         type=PATH,
         multiple=True,
         metavar="FILE",
-        help="Further JSON document of the same kind, for optional fields and types; repeatable.",
+        help="Further JSON document of the same kind, for optional fields and types; with a "
+        ".proto, a request. Repeatable.",
     )
     scale: int = option(
         "--scale",
