@@ -155,6 +155,13 @@ class CallOptions:
         default=(0.0, 0.0),
         help="core_hour=0.04,gb=0.05: shows the cost of a million calls.",
     )
+    maps: tuple[str, ...] = option(
+        "--map",
+        type=click.Choice(("size", "link")),
+        multiple=True,
+        help="Also find where the answer changes: with larger messages, or on other links (needs "
+        "root). About 2 min for each of 3 to 9 places.",
+    )
     seed: int = option(
         "--vary",
         type=click.IntRange(0, 2**63 - 1),
