@@ -10,3 +10,4 @@ pub(crate) mod periods;
 pub(crate) mod process;
 pub(crate) mod recorder;
 pub(crate) mod replies;
+pub(crate) mod streams;
