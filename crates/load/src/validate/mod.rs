@@ -11,6 +11,7 @@ mod end;
 pub(crate) mod expect;
 pub mod json_library;
 pub(crate) mod kept_values;
+mod messages;
 pub(crate) mod step;
 pub(crate) mod stream;
 #[cfg(test)]
