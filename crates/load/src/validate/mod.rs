@@ -15,6 +15,8 @@ mod messages;
 pub(crate) mod step;
 pub(crate) mod stream;
 #[cfg(test)]
+mod stream_tests;
+#[cfg(test)]
 mod tests;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
