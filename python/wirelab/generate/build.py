@@ -101,7 +101,7 @@ def _build(
     shutil.copytree(written.folder, built)
     log, record = built.with_suffix(".log"), built.with_name(f"{written.language}.seconds")
     report = BuildReport(title, log, usual_seconds(record, written.build_seconds))
-    command = builds.within(built, _move(written, built).build)
+    command = builds.enter_folder(built, _move(written, built).build)
     builds.run_builder(title, command, log, interruption, report, on_build)
     (built / DONE).touch()
     record.write_text(f"{report.seconds:.1f}", encoding="ascii")
@@ -110,8 +110,6 @@ def _build(
 def _move(project: Project, folder: Path) -> Project:
     """The same project in another folder."""
     here, there = str(project.folder.resolve()), str(folder.resolve())
-
-    def moved(parts: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(part.replace(here, there) for part in parts)
-
-    return replace(project, folder=folder, build=moved(project.build), start=moved(project.start))
+    build = tuple(part.replace(here, there) for part in project.build)
+    start = tuple(part.replace(here, there) for part in project.start)
+    return replace(project, folder=folder, build=build, start=start)
