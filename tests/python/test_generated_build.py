@@ -85,7 +85,22 @@ def test_a_failure_names_the_compilers_message_and_leaves_no_result(cache: Path)
     with pytest.raises(BuildError, match=r"main\.go:7:2: undefined: x") as caught:
         build(command="echo half >program; echo 'main.go:7:2: undefined: x' >&2; exit 1")
     assert "exit code 1" in str(caught.value)
-    assert [path for path in cache.rglob(DONE)] == []
+    assert not list(cache.rglob(DONE))
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "error[E0277]: the trait bound is not satisfied",
+        "./model.go:7:2: undefined: x",
+        "Model.java:7: error: cannot find symbol",
+    ],
+)
+def test_the_first_error_is_named_though_many_lines_follow(first: str) -> None:
+    lines = ["Compiling x v1.0.0", first, *["  |"] * 9, "error: could not compile `x`"]
+    with pytest.raises(BuildError) as caught:
+        build(command="".join(f"echo '{line}' >&2; " for line in lines) + "exit 1")
+    assert caught.value.message.endswith(f"; the first error: {first}")
 
 
 def test_what_an_ended_process_left_is_built_again(cache: Path) -> None:

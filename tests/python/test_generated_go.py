@@ -29,8 +29,8 @@ MUTANTS = {
         "\treturn func(body []byte) ([]byte, error) {\n",
         "\tvar kept []byte\n\treturn func(body []byte) ([]byte, error) {\n"
         "\t\tif kept != nil {\n\t\t\treturn kept, nil\n\t\t}\n"
-        "\t\tdefer func() {\n\t\t\tkept, _ = format.write(copied(reply, rules.NumberOf(1, inText)))\n"
-        "\t\t}()\n",
+        "\t\tdefer func() {\n"
+        "\t\t\tkept, _ = format.write(copied(reply, rules.NumberOf(1, inText)))\n\t\t}()\n",
     ),
     "a field is not read": Mutant(
         "model/calls.go", "\ttotal += 4 * rules.List(of.Tags, rules.String)\n", ""
@@ -52,7 +52,7 @@ MUTANTS = {
 }
 
 
-@pytest.mark.parametrize("binding, codec", STACKS)
+@pytest.mark.parametrize(("binding", "codec"), STACKS)
 @pytest.mark.parametrize("name", ["every_kind", "order", "note"])
 def test_replies_are_those_of_the_reference(
     name: str, binding: str, codec: str, tmp_path: Path
@@ -64,7 +64,7 @@ def test_replies_are_those_of_the_reference(
         assert not find_accepted(service, vectors)
 
 
-@pytest.mark.parametrize("binding, codec", STACKS)
+@pytest.mark.parametrize(("binding", "codec"), STACKS)
 def test_wrong_requests_have_the_status_of_their_error(
     binding: str, codec: str, tmp_path: Path
 ) -> None:
@@ -109,7 +109,7 @@ def test_http2_is_served_with_prior_knowledge(codec: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "option, value",
+    ("option", "value"),
     [
         ("--codec", "xsd"),
         ("--binding", "raw"),
@@ -139,7 +139,7 @@ def test_the_examination_finds_a_mutant(name: str, tmp_path: Path) -> None:
         assert find_differences(service, vectors) or find_accepted(service, vectors)
 
 
-@pytest.mark.parametrize("binding, codec", STACKS)
+@pytest.mark.parametrize(("binding", "codec"), STACKS)
 def test_hostile_names_are_served(binding: str, codec: str, tmp_path: Path) -> None:
     vectors = describe_hostile()
     start = build(go, vectors).start
@@ -166,7 +166,7 @@ def test_compression_is_the_services_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "name, expected",
+    ("name", "expected"),
     [
         ("order_id", "OrderId"),
         ("_x", "XX"),

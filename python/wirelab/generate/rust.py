@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from wirelab import checkout, installation
 from wirelab.contracts.names import snake_case, xml_name
 from wirelab.contracts.schema import Contract, Enum, Field, Kind, Label, Message
 from wirelab.contracts.values import MOMENTS
 from wirelab.generate.names import give_names, pascal_case
 from wirelab.generate.project import Project
 from wirelab.generate.templates import Templates
+from wirelab.process.rust_programs import find_target_folder
 
 BUILD_S = 90.0
 STACKS = (
@@ -58,12 +60,21 @@ DIGITS = "crate::values::Digits"
 PLAIN = "crate::values::Plain"
 
 # The Rust reference, 2.3 (strict, reserved and weak keywords).
-KEYWORDS = frozenset(
-    """as async await break const continue crate dyn else enum extern false fn for gen if impl in
-    let loop match mod move mut pub ref return self static struct super trait true type unsafe use
-    where while abstract become box do final macro override priv try typeof unsized virtual yield
-    union raw safe""".split()
-)
+KEYWORDS = (
+    "as", "async", "await", "break", "const", "continue", "crate", "dyn", "else", "enum",
+    "extern", "false", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod",
+    "move", "mut", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
+    "type", "unsafe", "use", "where", "while", "abstract", "become", "box", "do", "final",
+    "macro", "override", "priv", "try", "typeof", "unsized", "virtual", "yield", "union", "raw",
+    "safe",
+)  # fmt: skip
+
+
+LIBRARIES = (
+    "axum", "hyper", "h2", "tokio", "tonic", "prost", "serde", "serde_json", "quick-xml",
+    "ciborium", "rmp-serde", "base64", "flate2", "zstd",
+)  # fmt: skip
+"""On the path of a call."""
 
 
 def stacks(contract: Contract) -> tuple[tuple[str, str], ...]:
@@ -96,24 +107,25 @@ def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Pa
     return Project(
         language="rust",
         folder=folder,
-        build=("sh", "build.sh"),
+        build=("env", f"CARGO_TARGET_DIR={find_target()}", "sh", "build.sh"),
         start=(str(folder.resolve() / "service"),),
         build_seconds=BUILD_S,
         libraries=read_libraries(),
     )
 
 
+def find_target() -> Path:
+    """Folder of built crates: that of wirelab's own services in a checkout, whose libraries are
+    the same, else one in the cache for all generated services."""
+    root = checkout.find()
+    return find_target_folder(root) if root else installation.cache() / "rust-target"
+
+
 def read_libraries() -> dict[str, str]:
     """Crates on the path of a call, with the versions that Cargo.lock pins."""
     locked = (TEMPLATES.folder / "Cargo.lock").read_text(encoding="utf-8")
     versions = dict(re.findall(r'^name = "(\S+)"\nversion = "(\S+)"$', locked, re.MULTILINE))
-    return {name: versions.get(name,"") for name in LIBRARIES}
-
-
-LIBRARIES = (
-    "axum", "hyper", "h2", "tokio", "tonic", "prost", "serde", "serde_json", "quick-xml",
-    "ciborium", "rmp-serde", "base64", "flate2", "zstd",
-)  # fmt: skip
+    return {name: versions[name] for name in LIBRARIES}
 
 
 class RustNames:
@@ -281,7 +293,9 @@ class RustField:
         is_xml = self.of.module == "xml_model"
         one = FORMS.get(self.field.kind, PLAIN)
         if self.is_enum:
-            one = f"crate::values::Named::<crate::model::{self.of.names.types[self.field.type_name]}>"
+            one = (
+                f"crate::values::Named::<crate::model::{self.of.names.types[self.field.type_name]}>"
+            )
         elif self.field.kind in SIGNED + UNSIGNED and not is_xml:
             one = DIGITS
         if self.field.label is Label.MAP:
