@@ -17,33 +17,34 @@ XML_TEXT = st.text(
     ),
     max_size=12,
 )
-JSON_NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+JSON_NAMES = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8
+).filter(lambda name: not (name[:1] == "[" and name[-1:] == "]"))
 MAP_KEYS = sorted({Kind.BOOL, Kind.STRING, *INTEGERS})
 LEAF = "Leaf"
 COLOUR = Enum("Colour", (("COLOUR_NONE", 0), ("COLOUR_RED", 1), ("COLOUR_ODD", -7)))
 
 
 @st.composite
-def fields(draw: Any, number: int, names: Names) -> Field:
-    json_name = draw(JSON_NAMES.filter(lambda name: not (name[:1] == "[" and name[-1:] == "]")))
+def fields(draw: Any, number: int, json_name: str, names: Names) -> Field:
     kind = draw(st.sampled_from(sorted(Kind)))
     label = draw(st.sampled_from(sorted(Label)))
     key = draw(st.sampled_from(MAP_KEYS)) if label is Label.MAP else None
     oneof = draw(st.sampled_from(["", "one", "two"])) if label is Label.SINGLE else ""
     type_name = {Kind.ENUM: COLOUR.name, Kind.MESSAGE: LEAF}.get(kind, "")
-    name = names.take(snake_case(json_name))
+    name = names.take(snake_case(json_name), json_name)
     return Field(name, json_name, number, kind, label, type_name, key, oneof)
 
 
 @st.composite
 def contracts(draw: Any) -> Contract:
     """One message with up to eight fields, of which some are of a second message."""
-    names = Names(["one", "two"])
-    made: list[Field] = []
-    for number in range(1, 1 + draw(st.integers(0, 8))):
-        field = draw(fields(number, names))
-        if xml_name(field.json_name) not in {xml_name(one.json_name) for one in made}:
-            made.append(field)
+    json_names = draw(st.lists(JSON_NAMES, max_size=8, unique_by=xml_name))
+    names = Names(["one", "two"], json_names)
+    made = [
+        draw(fields(number, json_name, names))
+        for number, json_name in enumerate(json_names, start=1)
+    ]
     leaf = Message(LEAF, (Field("id", "id", 1, Kind.INT32), Field("text", "text", 2, Kind.STRING)))
     root = Message("Root", tuple(made))
     return Contract(

@@ -93,6 +93,16 @@ def test_every_prepared_request_is_sent_and_judged(tmp_path: Path) -> None:
     assert {coding for _, coding in got} == {"none"}
 
 
+def test_warm_calls_come_before_the_trial_and_are_not_measured(tmp_path: Path) -> None:
+    file = write_files(tmp_path)
+    text = file.read_text()
+    key = "    requests: requests.jsonl\n"
+    file.write_text(text.replace(key, f"{key}    warm_calls: 400\n"))
+    ok, errors, got = measure(file)
+    assert (ok, errors) == (40, 0)
+    assert len(got) >= 440
+
+
 def test_a_wrong_reply_to_one_request_fails_its_calls_only(tmp_path: Path) -> None:
     ok, errors, got = measure(write_files(tmp_path, fault=", faulty"))
     assert errors > 0

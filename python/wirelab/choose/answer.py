@@ -174,17 +174,25 @@ def choose(
         tuple(behind),
         rows,
         threshold,
-        tuple(_known(asked, by_name, figure, threshold)),
+        tuple(_known(trials, by_name, (figure, at_rate), threshold)),
         _cheapest(asked, by_name, first, threshold),
     )
 
 
 def _known(
-    trials: Sequence[Trial], by_name: Mapping[str, Candidate], asked: Figure, threshold: float
+    trials: Sequence[Trial],
+    by_name: Mapping[str, Candidate],
+    asked: tuple[Figure, bool],
+    threshold: float,
 ) -> Iterator[Known]:
-    """Of the other figures of the same load, those with one winner."""
-    for figure in (SERVICE_CPU, BYTES, RESPONSE_P50):
-        found = rankings(trials, figure, threshold) if figure is not asked else []
+    """Of the other figures of either load, those with one winner."""
+    closed = [trial for trial in trials if trial.point.load.is_closed]
+    at_rate = [trial for trial in trials if not trial.point.load.is_closed]
+    for figure in (RATE, SERVICE_CPU, BYTES, RESPONSE_P50):
+        is_of_rate = bool(at_rate) and figure is not RATE
+        if (figure, is_of_rate) == asked:
+            continue
+        found = rankings(at_rate if is_of_rate else closed, figure, threshold)
         winner = found[0].winner if found else None
         if winner is not None:
             _, standings = _standings(found[0], by_name)

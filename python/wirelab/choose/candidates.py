@@ -50,10 +50,12 @@ class Candidate:
 
     def matches(self, pattern: str) -> bool:
         """Whether it is meant by a pattern: ``rest*``, ``*@go``, ``grpc``,
-        ``rest@go?codec=cbor``."""
-        shown = (self.reference, self.binding, f"{self.binding}@{self.language}")
-        full = f"{self.binding}@{self.language}?codec={self.codec}"
-        return any(fnmatchcase(text, _literal(pattern)) for text in (*shown, full))
+        ``rest@go?codec=cbor``. Without a star, ``rest@go`` is the stack of that reference alone."""
+        short = f"{self.binding}@{self.language}"
+        known = [self.reference, self.binding, f"{short}?codec={self.codec}"]
+        if "*" in pattern:
+            known.append(short)
+        return any(fnmatchcase(text, _literal(pattern)) for text in known)
 
 
 def _literal(pattern: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from wirelab.choose.answer import Row, sentences, shown
+from wirelab.choose.changeover import Map
 from wirelab.choose.choosing import Answer
 from wirelab.choose.ladder import Rung, rungs, words
 from wirelab.contracts.codecs import measure_sizes
@@ -35,8 +36,9 @@ def write(answer: Answer, facts: Sequence[Section] = ()) -> Path:
     for run in answer.runs:
         write_page(run.folder)
     source = Source.read(answer.runs[0].folder)
-    method = answer.question.sample.contract.method
-    experiment = {**source.manifest.experiment, "about": f"Which stack to take for {method}?"}
+    name = answer.question.sample.contract.request
+    titled_experiment = {"name": f"choose {name}", "about": f"Which stack to take for {name}?"}
+    experiment = {**source.manifest.experiment, **titled_experiment}
     titled = replace(
         source, manifest=msgspec.structs.replace(source.manifest, experiment=experiment)
     )
@@ -56,6 +58,17 @@ def sections(answer: Answer) -> tuple[Section, ...]:
         *_ladder(answer),
         *_left_out(answer),
     )
+
+
+def map_sections(maps: Sequence[Map]) -> Iterator[Section]:
+    """Where the answer changes."""
+    if maps:
+        tables = [
+            Table([one.axis.lower(), "take"], [[stop.label, stop.words] for stop in one.stops])
+            for one in maps
+        ]
+        points = [one.sentence for one in maps]
+        yield Section("Where the answer changes", points=points, tables=tables)
 
 
 def _ladder(answer: Answer) -> Iterator[Section]:
@@ -147,7 +160,7 @@ def sizes(answer: Answer) -> Table:
     return Table(["codec", "request, B", "reply, B"], rows, caption, numeric=(1, 2))
 
 
-def to_json(answer: Answer) -> dict[str, object]:
+def to_json(answer: Answer, maps: Sequence[Map] = ()) -> dict[str, object]:
     """The document of ``--json`` and choice.json."""
     choice = answer.choice
     recommended = choice.recommended
@@ -163,6 +176,7 @@ def to_json(answer: Answer) -> dict[str, object]:
         "stacks": {row.candidate.reference: _row_json(row) for row in choice.rows},
         "ladder": [_rung_json(one) for one in rungs(answer)],
         "left_out": dict(answer.left_out),
+        "maps": {one.axis.lower(): {stop.label: stop.words for stop in one.stops} for one in maps},
     }
 
 

@@ -44,11 +44,15 @@ class Depth:
     warmup_s: tuple[float, float]
     """Shortest and longest warm-up."""
     repeats: int
+    warm_calls: int = 0
+    """Calls before each trial of a service in :data:`COMPILED_LATE`."""
 
 
-SCREENING = Depth("closed", 1.0, (0.5, 2.0), 1)
+COMPILED_LATE = frozenset({"java"})
+"""Languages whose code is compiled while it runs."""
+SCREENING = Depth("closed", 1.0, (0.5, 2.0), 1, 8_000)
 """Enough to find the best: a factor of 1.2 shows."""
-CLOSED = Depth("closed", 1.0, (1.0, 4.0), REPEATS_MAX)
+CLOSED = Depth("closed", 1.0, (1.0, 4.0), REPEATS_MAX, 24_000)
 PACED_WINDOW_S = (2.0, 8.0)
 """Shortest and longest window at the user's rate."""
 
@@ -57,7 +61,7 @@ def paced(rate: float) -> Depth:
     """At the user's rate: long enough for a p99, which needs 1,000 calls, where that is short."""
     shortest, longest = PACED_WINDOW_S
     window_s = min(longest, max(shortest, CALLS_FOR_P99 / rate))
-    return Depth("paced", round(window_s, 1), (1.0, 4.0), REPEATS_MAX)
+    return Depth("paced", round(window_s, 1), (1.0, 4.0), REPEATS_MAX, CLOSED.warm_calls)
 
 
 def experiment(
@@ -76,7 +80,7 @@ def experiment(
     document = {
         "name": name,
         "about": about,
-        "services": [service(sample, one, project) for one, project in of.items()],
+        "services": [service(sample, one, project, depth) for one, project in of.items()],
         "loads": [load],
         "links": [conditions.link],
         "design": "auto",
@@ -90,7 +94,9 @@ def experiment(
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
 
 
-def service(sample: Sample, candidate: Candidate, project: Project) -> dict[str, object]:
+def service(
+    sample: Sample, candidate: Candidate, project: Project, depth: Depth
+) -> dict[str, object]:
     """The entry of a stack in an experiment file."""
     made: dict[str, object] = {
         "name": candidate.name,
@@ -98,6 +104,8 @@ def service(sample: Sample, candidate: Candidate, project: Project) -> dict[str,
         "requests": requests_file(candidate).as_posix(),
         "ready": {"within": "60 s"},
     }
+    if candidate.language in COMPILED_LATE and depth.warm_calls:
+        made["warm_calls"] = depth.warm_calls
     packed = {"compression": candidate.compression} if candidate.compression != "none" else {}
     if candidate.binding == "grpc":
         made["grpc"] = {"method": sample.contract.grpc_path, "proto": PROTO, **packed}
@@ -144,6 +152,10 @@ def requests_file(candidate: Candidate) -> Path:
 def finalists(
     ranked: Sequence[Candidate], keep: Sequence[Candidate], compressions: Sequence[str], count: int
 ) -> tuple[Candidate, ...]:
-    """The best of a first look, with each compression, and those to keep in any case."""
-    best = [one.compressed(way) for one in ranked[:count] for way in compressions]
-    return tuple(dict.fromkeys([*best, *keep]))
+    """The best of a first look, at least one of each language, with each compression; and those to
+    keep in any case."""
+    of_language = {one.language: one for one in reversed(ranked)}
+    first = sorted(of_language.values(), key=ranked.index)
+    best = list(dict.fromkeys([*first, *ranked]))[: max(count, len(first))]
+    packed = [one.compressed(way) for one in best for way in compressions]
+    return tuple(dict.fromkeys([*packed, *keep]))

@@ -8,12 +8,16 @@ from pathlib import Path
 
 from wirelab.choose.samples import Sample
 from wirelab.contracts import inference
+from wirelab.contracts.examples import make_example
 from wirelab.contracts.proto_text import write_proto
+from wirelab.contracts.reading import from_descriptors
 from wirelab.contracts.source import Source
+from wirelab.contracts.values import clamp
 from wirelab.contracts.vary import scaled
 from wirelab.errors import UsageError
 from wirelab.format.untrusted import read_bounded
 from wirelab.imports import reading
+from wirelab.imports.grpc import read_descriptors
 from wirelab.imports.operation import NAMES_MAX, Operation
 
 BYTES_MAX = 16 * 1024 * 1024
@@ -36,6 +40,8 @@ class Message:
     """How many times the items of lists are repeated."""
 
 
+PROTO = (".proto", ".binpb")
+"""Endings of files that describe messages of Protocol Buffers."""
 KINDS = ("openapi", "har", "postman", "curl")
 
 
@@ -43,18 +49,20 @@ def read_sample(message: Message) -> Sample:
     """The contract of a message, and a sample of its request and reply. Raises
     :class:`UsageError`."""
     replies = [] if message.reply is None else [_read(message.reply)]
+    more = [_read(file) for file in message.more]
+    file = Path(message.source)
+    if message.kind is None and file.suffix in PROTO:
+        descriptors = read_descriptors(message.source)
+        found = from_descriptors(descriptors, message.only or "", requests=more, replies=replies)
+        return _sample(found, f"Taken from {file.name}.", message.scale)
     if message.kind is not None:
         name, first = _imported(message.kind, message.source, message.only)
     elif message.only is not None:
-        raise UsageError("--only goes with --from", "leave it out")
+        raise UsageError("--only goes with --from or a .proto", "leave it out")
     else:
-        file = Path(message.source)
-        if file.suffix in (".proto", ".binpb"):
-            problem = f"{file}: a .proto is not read yet"
-            raise UsageError(problem, "give a JSON document of the request")
         name, first = file.stem, _read(file)
-    found = inference.infer([first, *map(_read, message.more)], name, replies)
-    return _sample(found, message.source, message.scale)
+    found = inference.infer([first, *more], name, replies)
+    return _sample(found, f"Inferred from {file.name}; edit it and give it again.", message.scale)
 
 
 def _imported(kind: str, source: str, only: str | None) -> tuple[str, bytes]:
@@ -85,16 +93,17 @@ def _json_content(operation: Operation) -> bytes | None:
     return json.dumps(content).encode() if isinstance(content, dict) and content else None
 
 
-def _sample(found: Source, name: str, scale: int) -> Sample:
+def _sample(found: Source, origin: str, scale: int) -> Sample:
     contract = found.contract
-    origin = "\n".join(
-        [f"Inferred from {name}; edit it and give it to wirelab again.", *found.notes]
+    request, reply = (
+        samples[0] if samples else clamp(contract, name, make_example(contract, name))
+        for name, samples in ((contract.request, found.requests), (contract.reply, found.replies))
     )
-    request, reply = found.requests[0], found.replies[0]
     if scale != 1:
         request = scaled(contract, contract.request, request, scale)
         reply = scaled(contract, contract.reply, reply, scale)
-    return Sample(contract, write_proto(contract, origin), request, reply)
+    text = write_proto(contract, "\n".join([origin, *found.notes]))
+    return Sample(contract, text, request, reply)
 
 
 def _read(file: Path) -> bytes:

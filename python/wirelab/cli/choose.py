@@ -17,7 +17,9 @@ from wirelab.cli.options.common import (
 
 @click.command(cls=GroupedCommand)
 @click.argument(
-    "source", metavar="FILE", help="JSON document of the request; with --from, another document."
+    "source",
+    metavar="FILE",
+    help="JSON document of the request, or a .proto; with --from, another document.",
 )
 @option_group("message", MessageOptions, "Message")
 @option_group("stacks", StackOptions, "Stacks")

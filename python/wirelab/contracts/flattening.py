@@ -40,27 +40,33 @@ _Counts = Mapping[str, int]
 class Flattening:
     """Makes the contract's types of descriptors. Raises :class:`UsageError` with a path."""
 
-    def __init__(self, roots: Sequence[Any], samples: Sequence[Any], service: str) -> None:
-        """``samples`` are messages of google.protobuf; ``service`` is a name that is taken."""
+    def __init__(
+        self, roots: Sequence[Any], samples: Sequence[Sequence[Any]], service: str
+    ) -> None:
+        """``samples`` of each root are messages of google.protobuf; ``service`` is a name that is
+        taken."""
         self.messages: list[Message] = []
         self.enums: list[Enum] = []
         self.notes: list[str] = []
         self._names = Names([service])
         self._symbols = {service}
         self._components = find_components(roots)
-        self._depths = measure_depths(samples)
+        self._depths = measure_depths([one for of_root in samples for one in of_root])
         self._made: dict[tuple[str, frozenset[tuple[str, int]]], str] = {}
         self._heights: dict[str, int] = {}
         self._enum_names: dict[str, str] = {}
         self._enum_types: list[tuple[Any, str]] = []
         self._fields = 0
-        self.roots = [self._add(root, {}, root.name, 1) for root in roots]
+        self.roots: list[str] = []
+        for root, of_root in zip(roots, samples, strict=True):
+            self._is_sampled = bool(of_root)
+            _refuse_any(root, root.name)
+            self.roots.append(self._add(root, {}, root.name, 1))
         for descriptor, name in self._enum_types:
             self.enums.append(self._make_enum(descriptor, name))
 
     def _add(self, descriptor: Any, counts: _Counts, path: str, depth: int) -> str:
         """Name of the message's type, which is made where it is new."""
-        _refuse_any(descriptor, path)
         if depth > DEPTH_MAX:
             _refuse_depth(path)
         component = self._components.get(descriptor.full_name)
@@ -79,10 +85,10 @@ class Flattening:
             self.notes.append(f"{path}: {descriptor.full_name} is an ordinary object in JSON here")
         at = len(self.messages)
         self.messages.append(Message(name, ()))
-        names, oneofs = Names(), dict[str, str]()
-        fields = []
-        self._heights[name] = 1
         protos = _list_protos(descriptor)
+        names = Names(json_names=[proto.json_name for proto in protos.values()])
+        fields, oneofs = [], dict[str, str]()
+        self._heights[name] = 1
         for field in sorted(descriptor.fields, key=lambda one: one.number):
             proto = protos[field.number]
             made = self._make_field(field, proto, here, f"{path}.{field.name}", depth, names)
@@ -107,7 +113,7 @@ class Flattening:
     def _make_field(
         self, field: Any, proto: Any, counts: _Counts, path: str, depth: int, names: Names
     ) -> Field | None:
-        """None where the recursion ends."""
+        """None where the recursion ends, and for an Any that no sample has."""
         self._fields += 1
         if self._fields > FIELDS_MAX:
             refuse_fields(path)
@@ -115,6 +121,11 @@ class Flattening:
         if is_map(field):
             value = field.message_type.fields_by_name["value"]
             map_key = _scalar_kind(field.message_type.fields_by_name["key"], path)
+        if value.message_type is not None and value.message_type.full_name == _ANY:
+            if not self._is_sampled or _ANY in self._depths:
+                _refuse_any(value.message_type, path)
+            self.notes.append(f"{path}: left out: it is a {_ANY}, and no sample has it")
+            return None
         if self._is_too_deep(value, counts):
             self.notes.append(f"{path}: left out: its type is recursive, and no sample is deeper")
             return None
@@ -122,7 +133,8 @@ class Flattening:
         label = Label.MAP if map_key is not None else _label(field, proto, kind)
         name = field.name if _FIELD_NAME.fullmatch(field.name) else snake_case(field.name)
         json_name = proto.json_name or field.json_name
-        return Field(names.take(name), json_name, field.number, kind, label, type_name, map_key)
+        name = names.take(name, json_name)
+        return Field(name, json_name, field.number, kind, label, type_name, map_key)
 
     def _is_too_deep(self, value: Any, counts: _Counts) -> bool:
         if value.message_type is None:
@@ -220,7 +232,7 @@ def _refuse_any(descriptor: Any, path: str) -> None:
     if descriptor.full_name == _ANY:
         raise UsageError(
             f"{path}: it is a google.protobuf.Any, whose content the .proto does not define",
-            "write the message that it carries in place of Any, or leave the field out",
+            "give a sample without it, or write the message that it carries in place of Any",
         )
 
 

@@ -66,13 +66,16 @@ def fold(name: str) -> str:
 class Names:
     """Gives each name once, also after a change of case."""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
+    def __init__(self, taken: Iterable[str] = (), json_names: Iterable[str] = ()) -> None:
+        """``json_names`` of a message's fields: readers of JSON accept a field's name, too, so
+        only the field with such a JSON name may have it as its name."""
         self._taken = {fold(name) for name in taken}
+        self._json_names = frozenset(json_names)
 
-    def take(self, name: str) -> str:
+    def take(self, name: str, json_name: str | None = None) -> str:
         """The name, with a number where it is taken."""
         chosen, count = name, 1
-        while fold(chosen) in self._taken:
+        while fold(chosen) in self._taken or (chosen in self._json_names and chosen != json_name):
             count += 1
             chosen = f"{name}_{count}"
         self._taken.add(fold(chosen))

@@ -57,7 +57,7 @@ def from_descriptors(
     parsed_replies = [_parse(text, found.reply) for text in replies]
     if not replies and found.request is found.reply:
         parsed_replies = parsed
-    flat = Flattening((found.request, found.reply), [*parsed, *parsed_replies], found.service)
+    flat = Flattening((found.request, found.reply), [parsed, parsed_replies], found.service)
     package = found.package
     if not package:
         package = f"wirelab.{snake_case(found.service)}.v1"

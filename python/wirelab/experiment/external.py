@@ -52,6 +52,8 @@ REQUEST = "request"
 """Message name for services that declare their own request."""
 REQUEST_KEYS = ("method", "path", "headers", "grpc")
 """Keys of a message that replaces the declared request of a service."""
+WARM_USERS = 8
+"""Users who make the calls of ``warm_calls``."""
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
@@ -232,6 +234,14 @@ class ExternalService(Model):
     )
     http: HttpRequest | None = Field(None, description="request to an HTTP service")
     grpc: GrpcRequest | None = Field(None, description="request to a gRPC service")
+    warm_calls: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        multiple_of=WARM_USERS,
+        description="calls before every trial, by 8 users as fast as it answers, which are not "
+        "measured: a JVM compiles code that is called often",
+    )
     requests: str | None = Field(
         None,
         description="JSON lines, relative to the experiment file: {body: base64, expect: …}; calls "

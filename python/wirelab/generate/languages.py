@@ -47,14 +47,19 @@ class Language:
         interruption: Interruption,
         on_build: OnBuild = ignore,
     ) -> Project:
-        """Writes the sources into ``folder`` and builds them, unless the same ones were built
-        before. Raises :class:`WirelabError`."""
+        """Writes the sources into ``folder``, for their reader, and builds them in the cache,
+        unless the same ones were built before. Raises :class:`WirelabError`."""
         from wirelab.contracts.descriptors import descriptor_set
-        from wirelab.generate.build import build
+        from wirelab.generate.build import build_service
 
-        folder.mkdir(parents=True, exist_ok=True)
-        project = self._generator.write_project(contract, proto, descriptor_set(contract), folder)
-        return build(project, interruption, on_build)
+        descriptors = descriptor_set(contract)
+
+        def write(into: Path) -> Project:
+            into.mkdir(parents=True, exist_ok=True)
+            return self._generator.write_project(contract, proto, descriptors, into)
+
+        write(folder)
+        return build_service(self.name, contract, write, interruption, on_build)
 
 
 LANGUAGES = MappingProxyType({name: Language(name) for name in ("go", "java", "rust")})

@@ -57,14 +57,17 @@ class MessageOptions:
         help="Take the request of such a document, as `wirelab import` reads it.",
     )
     only: str | None = option(
-        "--only", metavar="PATTERN", help="With --from: the request, by name or METHOD path."
+        "--only",
+        metavar="PATTERN",
+        help="With --from: the request, by name or METHOD path; with a .proto: the method.",
     )
     more: tuple[Path, ...] = option(
         "--sample",
         type=PATH,
         multiple=True,
         metavar="FILE",
-        help="Further JSON document of the same kind, for optional fields and types; repeatable.",
+        help="Further JSON document of the same kind, for optional fields and types; with a "
+        ".proto, a request. Repeatable.",
     )
     scale: int = option(
         "--scale",
@@ -151,6 +154,13 @@ class CallOptions:
         metavar="PRICES",
         default=(0.0, 0.0),
         help="core_hour=0.04,gb=0.05: shows the cost of a million calls.",
+    )
+    maps: tuple[str, ...] = option(
+        "--map",
+        type=click.Choice(("size", "link")),
+        multiple=True,
+        help="Also find where the answer changes: with larger messages, or on other links (needs "
+        "root). About 2 min for each of 3 to 9 places.",
     )
     seed: int = option(
         "--vary",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from wirelab import facts
 from wirelab.choose import page
 from wirelab.choose.answer import OBJECTIVES, Prices, sentences
+from wirelab.choose.changeover import Map, map_links, map_size
 from wirelab.choose.choosing import Answer, Question, answer, refuse_languages, time_words
 from wirelab.choose.ladder import rungs, words
 from wirelab.choose.plan import Conditions
@@ -58,13 +59,14 @@ def run(
     folder = directory.folder("choose")
     err.print(f"folder: {folder}; {time_words(question)}")
     found = answer(question, folder, OnConsole(err))
-    document = page.to_json(found)
+    maps = tuple(MAPS[axis](found, OnConsole(err)) for axis in dict.fromkeys(calls.maps))
+    document = page.to_json(found, maps)
     write_whole(folder / "choice.json", json.dumps(document, indent=1) + "\n")
-    written = page.write(found, _facts(found))
+    written = page.write(found, [*page.map_sections(maps), *_facts(found)])
     if as_json:
         print(json.dumps({"directory": str(folder), **document}, indent=1))
     else:
-        _print(found, written)
+        _print(found, maps, written)
     return EXIT_OK if found.choice.is_decided else EXIT_UNDECIDED
 
 
@@ -82,10 +84,13 @@ def _compressions(text: str) -> tuple[str, ...]:
     return found or ("none",)
 
 
-def _print(found: Answer, written: Path) -> None:
+MAPS = {"size": map_size, "link": map_links}
+
+
+def _print(found: Answer, maps: Sequence[Map], written: Path) -> None:
     first, *others = sentences(found.choice)
     out.print(folded(first, out.width), "bold")
-    for text in [*others, *words(found)]:
+    for text in [*others, *words(found), *(one.sentence for one in maps)]:
         out.print(folded(f"• {text}", out.width))
     for made in (page.short_table(found), page.sizes(found)):
         out.print()
