@@ -27,6 +27,14 @@ _ACCESSORS = frozenset(
      "ParserForType", "RepeatedField", "RepeatedFieldCount", "SerializedSize", "UnknownFields"}
 )  # fmt: skip
 """Accessors of every class that protoc makes, without their ``get``."""
+_INHERITED = frozenset(
+    {"Builder", "BuilderParent", "ExtendableBuilder", "ExtendableMessage",
+     "ExtendableMessageOrBuilder", "FieldAccessorTable", "GeneratedExtension",
+     "InternalOneOfEnum", "UnusedPrivateParameter"}
+)  # fmt: skip
+"""Classes nested in the base classes of what protoc makes, which would hide a message's."""
+_OR_BUILDER = "OrBuilder"
+"""Suffix of the interface that protoc makes for each message."""
 _SUFFIXES = ("Builder", "Bytes", "Case", "Count", "List", "Map", "OrBuilder", "OrDefault",
              "OrThrow", "Value", "ValueList", "ValueMap")  # fmt: skip
 """What protoc appends to a field's accessors."""
@@ -77,16 +85,16 @@ def take(name: str, taken: set[str]) -> str:
 def take_types(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
     """A class for each message and enum. Files differ by more than case. ``others`` are names of
     other classes in the same packages."""
-    taken = {name.lower() for name in (*reserved_types(), *others)}
+    taken = {name.lower() for name in (*reserved_types(), *_INHERITED, *others)}
     made: dict[str, str] = {}
     for name in names:
         base = upper_camel(name) or "Message"
         base = f"Message{base}" if base[0].isdigit() else base
         chosen, count = base, 1
-        while chosen.lower() in taken:
+        while {chosen.lower(), f"{chosen}{_OR_BUILDER}".lower()} & taken:
             count += 1
             chosen = f"{base}{count}"
-        taken.add(chosen.lower())
+        taken |= {chosen.lower(), f"{chosen}{_OR_BUILDER}".lower()}
         made[name] = chosen
     return made
 
