@@ -334,12 +334,12 @@ def decode_lazily(source: str) -> str:
     """Takes the message from another request of the same length."""
     return source.replace(
         "public Object read(byte[] bytes, Class<?> message) throws Malformed {",
-        """private static final java.util.Map<String, Object> KEPT = new java.util.HashMap<>();
-    public synchronized Object read(byte[] bytes, Class<?> message) throws Malformed {
+        """public synchronized Object read(byte[] bytes, Class<?> message) throws Malformed {
         String key = message.getName() + bytes.length;
         if (!KEPT.containsKey(key)) { KEPT.put(key, decodeWhole(bytes, message)); }
         return KEPT.get(key);
     }
+    private static final java.util.Map<String, Object> KEPT = new java.util.HashMap<>();
     private Object decodeWhole(byte[] bytes, Class<?> message) throws Malformed {""",
     )
 

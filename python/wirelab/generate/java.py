@@ -12,29 +12,28 @@ import re
 import shlex
 import shutil
 from dataclasses import dataclass
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
 
 from google.protobuf import descriptor_pb2
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from wirelab.contracts.names import xml_name
 from wirelab.contracts.schema import Contract, Message
 from wirelab.errors import UsageError
 from wirelab.generate import java_tools
 from wirelab.generate.java_fields import FieldWriter, JavaField
-from wirelab.generate.java_names import (
-    TEMPLATES,
-    literal,
-    safe_field_names,
-    safe_values,
-    take_types,
-)
+from wirelab.generate.java_names import literal, safe_field_names, safe_values, take_types
 from wirelab.generate.project import Project
+from wirelab.generate.protobuf_plugin import rename_file
+from wirelab.generate.templates import Templates
 
 BUILD_SECONDS = 15.0
+TEMPLATES = Templates("java", {"java": literal, "sh": shlex.quote})
+MESSAGE = "src/contract/message/Message.java.j2"
+ENUM = "src/contract/message/Enum.java.j2"
+RULES = "src/contract/rules/Rules.java.j2"
+BUILD = "build.sh.j2"
+PROTO = "contract.proto"
+OUTER_CLASS = "ContractFile"
 BATCH = 50
 """Fields that one method reads: the virtual machine does not compile methods above 8,000 bytes."""
 LIBRARIES = {
@@ -97,13 +96,12 @@ def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Pa
     check(contract)
     tools = java_tools.find()
     names = [*contract.message_by_name, *contract.enum_by_name]
-    types = take_types(names, contract.service)
-    _Writer(contract, types, folder).write()
-    (folder / "service").chmod(0o755)
+    types = take_types(names, (OUTER_CLASS, f"{contract.service}Grpc"))
+    messages = [describe_message(contract, one, types) for one in contract.messages]
+    _write_sources(contract, messages, describe_enums(contract, types), folder)
     (folder / "contract.proto").write_text(proto, encoding="utf-8")
-    files = _rename(contract, descriptors, types)
-    (folder / "contract.pb").write_bytes(files.SerializeToString(deterministic=True))
-    _write_build(folder, files.file[-1].name, tools)
+    (folder / "contract.pb").write_bytes(rename_descriptors(contract, descriptors, types))
+    _write_build(folder, tools)
     libraries = {library: tools.version(library) for jars in LIBRARIES.values() for library in jars}
     return Project(
         language="java",
@@ -131,86 +129,59 @@ def check(contract: Contract) -> None:
                 seen[name] = field.name
 
 
-class _Writer:
-    """Writes all files that depend on the contract's types."""
-
-    def __init__(self, contract: Contract, types: dict[str, str], folder: Path) -> None:
-        self._contract = contract
-        self._folder = folder
-        self._types = types
-        loader = PackageLoader("wirelab", "/".join(TEMPLATES))
-        self._templates = Environment(
-            loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-            keep_trailing_newline=True, autoescape=False,
-        )  # fmt: skip
-        self._templates.filters["java"] = literal
-
-    def write(self) -> None:
-        messages = {one.name: self._message(one) for one in self._contract.messages}
-        common = {
-            "contract": self._contract,
-            "service": self._contract.service,
-            "request": messages[self._contract.request],
-            "reply": messages[self._contract.reply],
-        }
-        for name in _sources(resources.files("wirelab").joinpath(*TEMPLATES), ""):
-            if name.endswith(("/Message.java.j2", "/Enum.java.j2", "/Rules.java.j2")):
-                continue
-            if not name.endswith(".j2") or name.startswith("src/"):
-                self._render(name, name.removesuffix(".j2"), **common)
-        for message in messages.values():
-            target = f"src/contract/message/{message.java_name}.java"
-            self._render("src/contract/message/Message.java.j2", target, message=message)
-            target = f"src/contract/rules/{message.rules_name}.java"
-            self._render("src/contract/rules/Rules.java.j2", target, message=message)
-        for enum in self._enums():
-            target = f"src/contract/message/{enum.java_name}.java"
-            self._render("src/contract/message/Enum.java.j2", target, enum=enum)
-
-    def _render(self, template: str, target: str, **values: Any) -> None:
-        path = self._folder / target
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if template.endswith(".j2"):
-            text = self._templates.get_template(template).render(**values)
-            path.write_text(_without_unused_imports(text), encoding="utf-8")
-        else:
-            source = resources.files("wirelab").joinpath(*TEMPLATES, *template.split("/"))
-            path.write_bytes(source.read_bytes())
-
-    def _message(self, message: Message) -> JavaMessage:
-        accessors = safe_field_names({field.name: field.number for field in message.fields})
-        writer = FieldWriter(self._contract, message.name, self._types, accessors)
-        fields = {field.name: writer.write(field) for field in message.fields}
-        oneofs: dict[str, list[JavaField]] = {}
-        for field in message.fields:
-            if field.oneof:
-                oneofs.setdefault(field.oneof, []).append(fields[field.name])
-        java_name = self._types[message.name]
-        return JavaMessage(
-            message.name,
-            java_name,
-            f"{java_name}Rules",
-            message.name in (self._contract.request, self._contract.reply),
-            tuple(fields.values()),
-            tuple((name, tuple(members)) for name, members in oneofs.items()),
-        )
-
-    def _enums(self) -> list[JavaEnum]:
-        made = []
-        for enum in self._contract.enums:
-            constants = safe_values(name for name, _ in enum.values)
-            values = tuple(JavaValue(name, constants[name], number) for name, number in enum.values)
-            made.append(JavaEnum(enum.name, self._types[enum.name], values))
-        return made
+def describe_message(contract: Contract, message: Message, types: dict[str, str]) -> JavaMessage:
+    """A message with the statements of its rules; ``types`` has the classes."""
+    accessors = safe_field_names({field.name: field.number for field in message.fields})
+    writer = FieldWriter(contract, message.name, types, accessors)
+    fields = {field.name: writer.write(field) for field in message.fields}
+    oneofs: dict[str, list[JavaField]] = {}
+    for field in message.fields:
+        if field.oneof:
+            oneofs.setdefault(field.oneof, []).append(fields[field.name])
+    return JavaMessage(
+        message.name,
+        types[message.name],
+        f"{types[message.name]}Rules",
+        message.name in (contract.request, contract.reply),
+        tuple(fields.values()),
+        tuple((name, tuple(members)) for name, members in oneofs.items()),
+    )
 
 
-def _sources(folder: Traversable, prefix: str) -> list[str]:
-    """Paths of all files in a folder of the package."""
-    found: list[str] = []
-    for entry in folder.iterdir():
-        name = f"{prefix}{entry.name}"
-        found += _sources(entry, f"{name}/") if entry.is_dir() else [name]
-    return sorted(found)
+def describe_enums(contract: Contract, types: dict[str, str]) -> list[JavaEnum]:
+    """All enums; ``types`` has their classes."""
+    made = []
+    for enum in contract.enums:
+        constants = safe_values(name for name, _ in enum.values)
+        values = tuple(JavaValue(name, constants[name], number) for name, number in enum.values)
+        made.append(JavaEnum(enum.name, types[enum.name], values))
+    return made
+
+
+def _write_sources(
+    contract: Contract, messages: list[JavaMessage], enums: list[JavaEnum], folder: Path
+) -> None:
+    named = {message.name: message for message in messages}
+    common = {
+        "contract": contract,
+        "service": contract.service,
+        "request": named[contract.request],
+        "reply": named[contract.reply],
+    }
+    apart = frozenset({MESSAGE, ENUM, RULES, BUILD})
+    TEMPLATES.write_tree(folder, common, apart)
+    plain, rules = folder / "src/contract/message", folder / "src/contract/rules"
+    for message in messages:
+        _write_class(MESSAGE, plain / f"{message.java_name}.java", {"message": message})
+        _write_class(RULES, rules / f"{message.rules_name}.java", {"message": message})
+    for enum in enums:
+        _write_class(ENUM, plain / f"{enum.java_name}.java", {"enum": enum})
+
+
+def _write_class(template: str, target: Path, context: dict[str, object]) -> None:
+    TEMPLATES.write(template, target, context)
+    source = target.read_text(encoding="utf-8")
+    target.write_text(_without_unused_imports(source), encoding="utf-8")
 
 
 def _without_unused_imports(source: str) -> str:
@@ -226,81 +197,39 @@ def _without_unused_imports(source: str) -> str:
     return "".join(line for line in lines if is_used(line))
 
 
-def _rename(contract: Contract, descriptors: bytes, types: dict[str, str]) -> Any:
+def rename_descriptors(contract: Contract, descriptors: bytes, types: dict[str, str]) -> bytes:
     """The descriptors with names that are safe in Java. Only the names of the package, the service
     and the method are sent; fields are sent by their numbers."""
+    accessors = {
+        message.name: safe_field_names({field.name: field.number for field in message.fields})
+        for message in contract.messages
+    }
+
+    def rename(name: str, part: str = "") -> str:
+        return accessors[name].get(part, f"{part}__oneof") if part else types[name]
+
     files = descriptor_pb2.FileDescriptorSet.FromString(descriptors)
-    file = files.file[-1]
-    known = {message.name for message in file.message_type}
-    if missing := contract.message_by_name.keys() - known:
-        raise UsageError(f"the descriptors have no message {min(missing)}")
-    file.name = "contract.proto"
+    file = rename_file(files.file, contract, rename)
+    file.name = PROTO
     file.options.java_package = "contract.protobuf"
     file.options.java_multiple_files = True
-    file.options.java_outer_classname = _free("ContractFile", types.values())
-    prefix = f".{contract.package}."
-    full_names = {f"{prefix}{name}": f"{prefix}{java}" for name, java in types.items()}
-    for message in file.message_type:
-        _rename_fields(message, prefix, full_names)
-        message.name = types[message.name]
+    file.options.java_outer_classname = OUTER_CLASS
     for enum in file.enum_type:
         constants = safe_values(value.name for value in enum.value)
         for value in enum.value:
             # Values of all enums share one scope.
-            value.name = f"{types[enum.name].upper()}__{constants[value.name]}"
-        enum.name = types[enum.name]
-    for method in file.service[0].method:
-        method.input_type = full_names[method.input_type]
-        method.output_type = full_names[method.output_type]
-    return files
+            value.name = f"{enum.name.upper()}__{constants[value.name]}"
+    return bytes(files.SerializeToString(deterministic=True))
 
 
-def _rename_fields(message: Any, prefix: str, full_names: dict[str, str]) -> None:
-    names = safe_field_names({field.name: field.number for field in message.field})
-    entries = {entry.name: entry for entry in message.nested_type}
-    owner = f"{prefix}{message.name}"
-    for entry in entries.values():
-        for field in entry.field:
-            _retype(field, full_names)
-    for field in message.field:
-        new = names[field.name]
-        if field.type_name.startswith(f"{owner}."):
-            entry = entries[field.type_name.removeprefix(f"{owner}.")]
-            # protoc compares it with the field's name.
-            entry.name = "".join(part[:1].upper() + part[1:] for part in new.split("_")) + "Entry"
-            field.type_name = f"{full_names[owner]}.{entry.name}"
-        else:
-            _retype(field, full_names)
-        field.name = new
-        field.ClearField("json_name")
-    for at, oneof in enumerate(message.oneof_decl):
-        oneof.name = f"oneof_number_{at}"
-
-
-def _retype(field: Any, full_names: dict[str, str]) -> None:
-    # A scalar must not have a type's name, also not an empty one.
-    if field.type_name in full_names:
-        field.type_name = full_names[field.type_name]
-
-
-def _free(name: str, taken: Any) -> str:
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _write_build(folder: Path, proto_file: str, tools: java_tools.Toolchain) -> None:
-    script = resources.files("wirelab").joinpath(*TEMPLATES, "build.sh.j2")
-    environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
-    environment.filters["sh"] = lambda value: shlex.quote(str(value))
-    text = environment.from_string(script.read_text(encoding="utf-8")).render(
-        protoc=tools.protoc, plugin=tools.grpc_plugin, proto_file=proto_file
-    )
-    (folder / "build.sh").write_text(text, encoding="utf-8")
+def _write_build(folder: Path, tools: java_tools.Toolchain) -> None:
+    program = {"protoc": str(tools.protoc), "plugin": str(tools.grpc_plugin), "proto_file": PROTO}
+    TEMPLATES.write(BUILD, folder / "build.sh", program)
+    (folder / "service").chmod(0o755)
     for binding, jars in tools.class_paths.items():
         (folder / f"{binding}.classpath").write_text(_joined(jars), encoding="utf-8")
-    jars = tuple(dict.fromkeys(jar for one in tools.class_paths.values() for jar in one))
-    (folder / "all.classpath").write_text(_joined(jars), encoding="utf-8")
+    every = tuple(dict.fromkeys(jar for jars in tools.class_paths.values() for jar in jars))
+    (folder / "all.classpath").write_text(_joined(every), encoding="utf-8")
 
 
 def _joined(jars: tuple[Path, ...]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from importlib import resources
+
+from wirelab.generate.templates import Templates
 
 _KEYWORDS = """
 abstract assert boolean break byte case catch char class const continue default do double else enum
@@ -19,7 +20,6 @@ JAVA_LANG = frozenset(
      "Object", "Override", "String", "SuppressWarnings"}
 )  # fmt: skip
 """Classes without an import that generated code uses, or that would hide one."""
-TEMPLATES = ("data", "generate", "java")
 _IMPORT = re.compile(r"^(?:{[^}]*})*import [\w.]+\.(\w+);", re.M)
 _ACCESSORS = frozenset(
     {"AllFields", "CachedSize", "Class", "DefaultInstance", "DefaultInstanceForType", "Descriptor",
@@ -27,6 +27,14 @@ _ACCESSORS = frozenset(
      "ParserForType", "RepeatedField", "RepeatedFieldCount", "SerializedSize", "UnknownFields"}
 )  # fmt: skip
 """Accessors of every class that protoc makes, without their ``get``."""
+_INHERITED = frozenset(
+    {"Builder", "BuilderParent", "ExtendableBuilder", "ExtendableMessage",
+     "ExtendableMessageOrBuilder", "FieldAccessorTable", "GeneratedExtension",
+     "InternalOneOfEnum", "UnusedPrivateParameter"}
+)  # fmt: skip
+"""Classes nested in the base classes of what protoc makes, which would hide a message's."""
+_OR_BUILDER = "OrBuilder"
+"""Suffix of the interface that protoc makes for each message."""
 _SUFFIXES = ("Builder", "Bytes", "Case", "Count", "List", "Map", "OrBuilder", "OrDefault",
              "OrThrow", "Value", "ValueList", "ValueMap")  # fmt: skip
 """What protoc appends to a field's accessors."""
@@ -34,12 +42,9 @@ _SUFFIXES = ("Builder", "Bytes", "Case", "Count", "List", "Map", "OrBuilder", "O
 
 def reserved_types() -> frozenset[str]:
     """Names of classes that generated code refers to by their simple name."""
-    folder = resources.files("wirelab").joinpath(*TEMPLATES, "src", "contract")
     found = set(JAVA_LANG)
-    for part in (folder, folder / "message", folder / "rules"):
-        for template in part.iterdir():
-            if template.is_file():
-                found.update(_IMPORT.findall(template.read_text(encoding="utf-8")))
+    for template in (Templates("java").folder / "src" / "contract").rglob("*.j2"):
+        found.update(_IMPORT.findall(template.read_text(encoding="utf-8")))
     return frozenset(found)
 
 
@@ -77,19 +82,19 @@ def take(name: str, taken: set[str]) -> str:
     return chosen
 
 
-def take_types(names: Iterable[str], service: str) -> dict[str, str]:
-    """A class for each message and enum. Files differ by more than case. ``service`` is its name,
-    of which protoc makes a class too."""
-    taken = {name.lower() for name in (*reserved_types(), f"{service}Grpc")}
+def take_types(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
+    """A class for each message and enum. Files differ by more than case. ``others`` are names of
+    other classes in the same packages."""
+    taken = {name.lower() for name in (*reserved_types(), *_INHERITED, *others)}
     made: dict[str, str] = {}
     for name in names:
         base = upper_camel(name) or "Message"
         base = f"Message{base}" if base[0].isdigit() else base
         chosen, count = base, 1
-        while chosen.lower() in taken:
+        while {chosen.lower(), f"{chosen}{_OR_BUILDER}".lower()} & taken:
             count += 1
             chosen = f"{base}{count}"
-        taken.add(chosen.lower())
+        taken |= {chosen.lower(), f"{chosen}{_OR_BUILDER}".lower()}
         made[name] = chosen
     return made
 
@@ -103,7 +108,8 @@ def safe_field_names(fields: dict[str, int]) -> dict[str, str]:
         others = {root for other, root in roots.items() if other != name}
         root = roots[name]
         collides = root in others or any(_collides(root, other) for other in others)
-        is_plain = re.fullmatch(r"[a-z][a-z0-9]*(_[a-z][a-z0-9]*)*", name)
+        # Names of oneofs end in "oneof" in the descriptors.
+        is_plain = re.fullmatch(r"(?!.*oneof)[a-z][a-z0-9]*(_[a-z][a-z0-9]*)*", name)
         if collides or not is_plain or root in _ACCESSORS or name in KEYWORDS:
             names[name] = f"field_number_{number}"
         else:

@@ -80,6 +80,7 @@ final class SoapServlet extends CXFNonSpringServlet {
                 FaultListener.class.getName(), (FaultListener) (error, text, message) -> false));
         factory.getInInterceptors().add(Utf8.newReader());
         factory.getInInterceptors().add(new EnvelopeRules(Soap11.getInstance(), PlainOperation.NAMESPACE));
+        factory.getInInterceptors().add(new EnvelopeEnd());
         factory.getOutInterceptors().add(Utf8.newWriter());
         factory.getOutFaultInterceptors().add(Utf8.newWriter());
         factory.getOutFaultInterceptors().add(new FaultShape());
