@@ -42,8 +42,8 @@ class Results:
         return len(self.run.trials)
 
     def trials(self) -> pandas.DataFrame:
-        """:meth:`records` as a data frame; ``attrs["units"]`` are :attr:`units`. Raises :class:`wirelab.errors.UsageError` where pandas
-        is not installed."""
+        """:meth:`records` as a data frame; ``attrs["units"]`` are :attr:`units`. Raises
+        :class:`wirelab.errors.UsageError` where pandas is not installed."""
         try:
             import pandas
         except ImportError:
