@@ -38,6 +38,12 @@ def build(generator: ModuleType, vectors: Vectors) -> Project:
     return build_service(language, contract, write, Interruption())
 
 
+@lru_cache
+def build_hostile(generator: ModuleType) -> Project:
+    """The service of :func:`describe_hostile`."""
+    return build(generator, describe_hostile())
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A service that is wrong in one place."""
@@ -75,6 +81,7 @@ TYPES = (
 COLLIDING = ("order_id", "orderId", "OrderID", "order__id", "a_1", "a1", "A1")
 
 
+@lru_cache
 def describe_hostile() -> Vectors:
     """A contract whose names are keywords, names of libraries, and each other's after a change of
     case; its enums have values of the same name in other cases."""

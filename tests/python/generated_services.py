@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from email.message import Message
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -131,10 +132,10 @@ class Service:
         request = urllib.request.Request(url, body, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=60) as reply:
-                return Answer(reply.status, reply.read(), dict(reply.headers))
+                return Answer(reply.status, reply.read(), fold(reply.headers))
         except urllib.error.HTTPError as error:
             with error:
-                return Answer(error.code, error.read(), dict(error.headers))
+                return Answer(error.code, error.read(), fold(error.headers))
 
     def call_grpc(
         self, path: str, body: bytes, compression: grpc.Compression | None = None
@@ -151,7 +152,7 @@ class Service:
             return self.call_grpc(contract.grpc_path, body)
         answer = self.send(body)
         assert answer.status == 200, answer
-        assert answer.fields["Content-Length"] == str(len(answer.body))
+        assert answer.fields["content-length"] == str(len(answer.body))
         return answer.body
 
 
@@ -178,6 +179,11 @@ def run_service(
     finally:
         process.kill()
         process.communicate()
+
+
+def fold(fields: Message) -> dict[str, str]:
+    """Fields by their names in lower case."""
+    return {name.lower(): value for name, value in fields.items()}
 
 
 def _wait_for(port: int, process: subprocess.Popen[str]) -> None:
@@ -278,7 +284,7 @@ def examine_errors(service: Service, vectors: Vectors) -> None:
     else:
         assert service.send(body, path="/other").status == 404
         wrong = service.send(None, method="GET")
-        assert (wrong.status, wrong.fields["Allow"]) == (405, "POST")
+        assert (wrong.status, wrong.fields["allow"]) == (405, "POST")
         assert service.send(body, Content_Type="text/plain").status == 415
         assert service.send(body, Content_Encoding="gzip").status == 415
         assert service.send(bytes(LIMIT_BYTES + 1)).status == 413
@@ -293,10 +299,10 @@ def examine_compression(service: Service, vectors: Vectors, coding: str) -> None
     pack, unpack = CODINGS[coding]
     contract, body = vectors.contract, vectors.request(0, service.codec)
     expected = service.send(body)
-    assert "Content-Encoding" not in expected.fields
+    assert "content-encoding" not in expected.fields
     packed = service.send(pack(body), Content_Encoding=coding, Accept_Encoding=coding)
-    assert (packed.status, packed.fields["Content-Encoding"]) == (200, coding)
-    assert packed.fields["Content-Length"] == str(len(packed.body))
+    assert (packed.status, packed.fields["content-encoding"]) == (200, coding)
+    assert packed.fields["content-length"] == str(len(packed.body))
     codec = Codec(service.codec)
     assert decode(contract, contract.reply, unpack(packed.body), codec) == decode(
         contract, contract.reply, expected.body, codec

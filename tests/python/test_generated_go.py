@@ -9,7 +9,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from tests.python.generated_projects import Mutant, build, build_vectors, describe_hostile
+from tests.python.generated_projects import Mutant, build_hostile, build_vectors, describe_hostile
 from tests.python.generated_services import (
     STACKS,
     curl_http2,
@@ -22,6 +22,8 @@ from tests.python.generated_services import (
 )
 from wirelab import installation
 from wirelab.generate import go
+
+pytestmark = pytest.mark.timeout(600)
 
 MUTANTS = {
     "the first reply is kept": Mutant(
@@ -142,7 +144,7 @@ def test_the_examination_finds_a_mutant(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("binding", "codec"), STACKS)
 def test_hostile_names_are_served(binding: str, codec: str, tmp_path: Path) -> None:
     vectors = describe_hostile()
-    start = build(go, vectors).start
+    start = build_hostile(go).start
     with run_service(start, vectors, binding, codec, tmp_path) as service:
         assert not find_differences(service, vectors)
 

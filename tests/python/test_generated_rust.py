@@ -10,7 +10,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from tests.python.generated_projects import Mutant, build, build_vectors, describe_hostile
+from tests.python.generated_projects import Mutant, build_hostile, build_vectors, describe_hostile
 from tests.python.generated_services import (
     STACKS,
     curl_http2,
@@ -135,7 +135,7 @@ def test_the_examination_finds_a_mutant(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("binding", "codec"), STACKS)
 def test_hostile_names_are_served(binding: str, codec: str, tmp_path: Path) -> None:
     vectors = describe_hostile()
-    start = build(rust, vectors).start
+    start = build_hostile(rust).start
     with run_service(start, vectors, binding, codec, tmp_path) as service:
         assert not find_differences(service, vectors)
 
