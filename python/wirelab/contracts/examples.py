@@ -1,64 +1,67 @@
-"""A value for a contract whose user gave no sample."""
+"""Values for a contract of which its user gave no sample."""
 
 from __future__ import annotations
 
-from typing import Any
+from wirelab.contracts.schema import Contract, Field, Kind, Label, Message
+from wirelab.contracts.values import FLOATS, INTEGERS, Value
 
-from wirelab.contracts.schema import Contract, Field, Kind, Label
-from wirelab.contracts.values import FLOATS, INTEGERS, MOMENTS, Value, complete, has_presence
-
-ITEMS = 2
-"""Of a list."""
-VALUES_MAX = 10_000
-"""Fields that are set; further messages and lists are left out."""
+TEXT = "Hello, wirelab"
+"""The text of the contract `transfer`."""
+NUMBER = 1_234
+MOMENT = (1_773_480_413, 0)
+"""14 March 2026, 09:26:53 UTC."""
+DURATION = (3, 500_000_000)
+ITEMS = 3
+"""Entries of each list and map."""
 
 
 def make_example(contract: Contract, message: str) -> Value:
-    """Every field is set: lists have two items, maps one entry, oneofs their first member."""
-    return complete(contract, message, _Making(contract).make(message))
+    """A value in which every field is present, of a oneof the first, and every list has
+    :data:`ITEMS` items. A type within itself is left out."""
+    return _make_message(contract, contract.message_by_name[message], ())
 
 
-class _Making:
-    def __init__(self, contract: Contract) -> None:
-        self._contract = contract
-        self._left = VALUES_MAX
-
-    def make(self, message: str) -> Value:
-        done: Value = {}
-        chosen = set[str]()
-        for field in self._contract.message_by_name[message].fields:
-            can_be_absent = has_presence(field) or field.label in (Label.REPEATED, Label.MAP)
-            if field.oneof in chosen or (can_be_absent and self._left <= 0):
-                continue
-            if field.oneof:
-                chosen.add(field.oneof)
-            self._left -= 1
-            done[field.name] = self._make_field(field)
-        return done
-
-    def _make_field(self, field: Field) -> Any:
-        if field.map_key is not None:
-            return {_scalar(field.map_key, field.name): self._make_one(field)}
-        if field.label is Label.REPEATED:
-            return [self._make_one(field) for _ in range(ITEMS)]
-        return self._make_one(field)
-
-    def _make_one(self, field: Field) -> Any:
-        if field.kind is Kind.MESSAGE:
-            return self.make(field.type_name)
-        if field.kind is Kind.ENUM:
-            values = self._contract.enum_by_name[field.type_name].values
-            return values[min(1, len(values) - 1)][1]
-        return _scalar(field.kind, field.name)
+def _make_message(contract: Contract, message: Message, outer: tuple[str, ...]) -> Value:
+    taken: set[str] = set()
+    within = (*outer, message.name)
+    value: Value = {}
+    for field in message.fields:
+        if field.oneof in taken or (field.kind is Kind.MESSAGE and field.type_name in within):
+            continue
+        if field.oneof:
+            taken.add(field.oneof)
+        one = _make_one(contract, field, within)
+        if field.label is Label.MAP:
+            value[field.name] = {_make_key(field, at): one for at in range(_count(field))}
+        else:
+            value[field.name] = [one] * ITEMS if field.label is Label.REPEATED else one
+    return value
 
 
-def _scalar(kind: Kind, name: str) -> Any:
-    if kind is Kind.BOOL:
-        return True
-    if kind in INTEGERS:
-        return 42
-    if kind in FLOATS:
-        return 42.5
-    if kind in MOMENTS:
-        return (1_700_000_000, 123_000_000) if kind is Kind.TIMESTAMP else (3, 500_000_000)
-    return name if kind is Kind.STRING else name.encode()
+def _count(field: Field) -> int:
+    return 2 if field.map_key is Kind.BOOL else ITEMS
+
+
+def _make_key(field: Field, at: int) -> object:
+    if field.map_key is Kind.STRING:
+        return f"key {at + 1}"
+    return bool(at) if field.map_key is Kind.BOOL else at + 1
+
+
+def _make_one(contract: Contract, field: Field, outer: tuple[str, ...]) -> object:
+    if field.kind is Kind.MESSAGE:
+        return _make_message(contract, contract.message_by_name[field.type_name], outer)
+    if field.kind is Kind.ENUM:
+        return contract.enum_by_name[field.type_name].values[-1][1]
+    if field.kind in INTEGERS:
+        return NUMBER
+    if field.kind in FLOATS:
+        return NUMBER + 0.5
+    plain: dict[Kind, object] = {
+        Kind.BOOL: True,
+        Kind.STRING: TEXT,
+        Kind.BYTES: TEXT.encode(),
+        Kind.TIMESTAMP: MOMENT,
+        Kind.DURATION: DURATION,
+    }
+    return plain[field.kind]

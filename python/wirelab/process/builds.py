@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -75,14 +76,22 @@ def build(
     cache = installation.cache() / "services"
     cache.mkdir(parents=True, exist_ok=True)
     built = cache / f"{manifest.cache_name}-{digest(folder, manifest)[:16]}"
-    waiting = f"waiting for another process that builds {manifest.title}"
-    with file_locks.locked(
-        cache / f"{manifest.cache_name}.lock", lambda: on_build(waiting), interruption
-    ):
-        on_build("")
+    with lock(cache / f"{manifest.cache_name}.lock", manifest.title, interruption, on_build):
         if not built.is_dir():
             build_into(built, manifest, folder, interruption, version=_version(), on_build=on_build)
     return built / OUT
+
+
+@contextmanager
+def lock(
+    path: Path, title: str, interruption: Interruption, on_build: OnBuild = ignore
+) -> Iterator[None]:
+    """Holds the lock of the builds of ``title``, so that two processes build once. Raises
+    :class:`Interrupted` on request."""
+    waiting = f"waiting for another process that builds {title}"
+    with file_locks.locked(path, lambda: on_build(waiting), interruption):
+        on_build("")
+        yield
 
 
 @dataclass(frozen=True)
@@ -190,13 +199,17 @@ def build_into(
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
     command = [part.replace("{out}", str(unfinished / OUT)) for part in _command(manifest, version)]
-    # Some build tools print errors on standard output.
-    aside = ["sh", "-c", 'cd "$1" && shift && exec "$@" >&2', "sh", str(folder)]
     log, record = built.with_suffix(".log"), built.with_name(f"{manifest.cache_name}.seconds")
     report = BuildReport(manifest.title, log, usual_seconds(record, manifest.build_seconds))
-    run_builder(manifest.title, [*aside, *command], log, interruption, report, on_build)
+    run_builder(manifest.title, enter_folder(folder, command), log, interruption, report, on_build)
     unfinished.rename(built)
     record.write_text(f"{report.seconds:.1f}", encoding="ascii")
+
+
+def enter_folder(folder: Path, command: Sequence[str]) -> list[str]:
+    """The command, run in the folder. Its standard output goes to standard error, because some
+    build tools print errors there."""
+    return ["sh", "-c", 'cd "$1" && shift && exec "$@" >&2', "sh", str(folder), *command]
 
 
 def run_builder(
