@@ -8,7 +8,6 @@ journal of that run, as an archive, in ``docs/runs/atlas``, to which the page li
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,9 +17,9 @@ from tools.all_stacks_page import NOTHING, format_cell, notes
 from tools.stack_table import TITLES, Offer, offers
 from wirelab import checkout
 from wirelab.format.units import format_bytes
-from wirelab.run import archive, journal
 from wirelab.run import directory as run_directory
 from wirelab.run import finished as finished_run
+from wirelab.run import keeping
 from wirelab.stack import manifests
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.figure import CLIENT_CPU, RATE, RESPONSE_P50, SERVICE_CPU
@@ -28,7 +27,6 @@ from wirelab.statistics.figure import CLIENT_CPU, RATE, RESPONSE_P50, SERVICE_CP
 PAGE = Path("docs/atlas.md")
 EXPERIMENT = Path("experiments/atlas.yaml")
 KEPT = Path("docs/runs/atlas")
-FILES = ("experiment.yaml", "manifest.json", archive.NAME)
 STACKS = "stacks of the atlas"
 FIGURES = "figures of the atlas"
 SERVICES = ("# Services: made by make generate.", "# End of the services.")
@@ -79,7 +77,7 @@ def figures(folder: Path) -> Iterator[str]:
     trials = sum(len(cell.trials) for cell in found)
     days = sorted({trial.started[:10] for cell in found for trial in cell.trials})
     links = ", ".join(
-        f"[{name}]({(KEPT / name).relative_to(PAGE.parent).as_posix()})" for name in FILES
+        f"[{name}]({(KEPT / name).relative_to(PAGE.parent).as_posix()})" for name in keeping.FILES
     )
     yield (
         f"{trials:,} trials of {' to '.join(dict.fromkeys((days[0], days[-1])))} on "
@@ -118,20 +116,12 @@ def _rows(found: Sequence[Cell]) -> Iterator[str]:
         yield f"| `{stack}` | {' | '.join(row)} |"
 
 
-def keep(folder: Path, kept: Path) -> None:
-    """Copies the files of a run that the page links to. Raises :class:`OSError`."""
-    kept.mkdir(parents=True, exist_ok=True)
-    for name in ("experiment.yaml", "manifest.json"):
-        shutil.copyfile(folder / name, kept / name)
-    archive.write((folder / journal.NAME).read_bytes().splitlines(), kept / archive.NAME)
-
-
 def main(words: Sequence[str]) -> None:
     """Writes the list of stacks, or the figures of the run that is named."""
     root = checkout.root()
     if words:
         marked_part.replace_part(root / PAGE, FIGURES, figures(Path(words[0])))
-        keep(Path(words[0]), root / KEPT)
+        keeping.keep(Path(words[0]), root / KEPT)
         return
     every = transfer(manifests.load())
     marked_part.replace_part(root / PAGE, STACKS, stacks(every))

@@ -9,6 +9,7 @@ import pytest
 from tests.python.synthetic_run import GRPC, REST, World, failed, trials, users, write_run
 from tools import atlas_page, marked_part
 from wirelab.experiment import loading
+from wirelab.run import keeping
 from wirelab.stack import manifests
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,9 +64,9 @@ def test_a_stack_without_a_trial_has_no_figure(tmp_path: Path) -> None:
 def test_the_files_of_the_run_are_kept(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", trials(World(sizes=(14,), repeats=2)))
     (folder / "experiment.yaml").write_text("name: atlas\n", encoding="utf-8")
-    atlas_page.keep(folder, tmp_path / "kept")
+    keeping.keep(folder, tmp_path / "kept")
     kept = {path.name for path in (tmp_path / "kept").iterdir()}
-    assert kept == set(atlas_page.FILES)
+    assert kept == set(keeping.FILES)
     (folder / "manifest.json").unlink()
     with pytest.raises(OSError, match=r"manifest\.json"):
-        atlas_page.keep(folder, tmp_path / "again")
+        keeping.keep(folder, tmp_path / "again")

@@ -75,9 +75,10 @@ def test_the_announcement_is_what_the_judgement_is(
     experiments = _experiments(found, quick=True)
     points = {
         part: [
-            trial.cell.point
+            cell.point
             for trial in planning.schedule(experiment, CATALOGUE).trials
             if trial.repeat == 1
+            for cell in trial.cells
         ]
         for part, experiment in experiments.items()
     }

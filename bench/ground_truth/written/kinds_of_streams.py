@@ -210,14 +210,16 @@ def chat(capture: Conversation) -> None:
 
 
 def small_flights(capture: Conversation) -> None:
-    """A reply larger than an initial window of three or four segments (RFC 3390)."""
+    """A reply larger than an initial window of three or four segments (RFC 3390), which grows by
+    as many in each round trip, or by one (RFC 5681 section 3.1)."""
     rtt = capture.random.randrange(30, 120) * MS
     connection = capture.open(to_client_us=rtt, to_server_us=20)
     capture.wait(MS, "client-before-request")
     capture.ask(connection, write_request(capture.random))
     capture.wait(200, "server")
     rest = write_reply(capture.random.randrange(60_000, 120_000))
-    flight = growth = capture.random.choice([3, 4])
+    flight = capture.random.choice([3, 4])
+    growth = capture.random.choice([flight, 1])
     while rest:
         for _ in range(flight):
             capture.wait(10, "reply-transfer")

@@ -23,6 +23,9 @@ pub(crate) struct Arguments {
     /// A folder of files that it imports.
     #[arg(long, value_name = "FOLDER")]
     import: Vec<String>,
+    /// Prints the file and its imports as a descriptor set, without methods and their examples.
+    #[arg(long, conflicts_with = "reflect")]
+    descriptors: bool,
     /// A server with reflection, without TLS: host and port.
     #[arg(long, value_name = "HOST:PORT")]
     reflect: Option<String>,
@@ -39,7 +42,7 @@ enum Answer {
 #[derive(Serialize)]
 struct Description {
     services: Vec<Service>,
-    /// The files, as a descriptor set in base64; of a server alone, for it has no file.
+    /// The files, as a descriptor set in base64; of a file only with `--descriptors`.
     #[serde(skip_serializing_if = "Option::is_none")]
     descriptor_set: Option<String>,
 }
@@ -89,12 +92,22 @@ fn print(answer: &Answer) -> io::Result<()> {
 fn description(arguments: &Arguments) -> Result<Description, Fault> {
     if let Some(address) = &arguments.reflect {
         let pool = reflection::fetch(address)?;
-        let set = base64::engine::general_purpose::STANDARD.encode(pool.encode_to_vec());
-        return describe_pool(&pool, Some(set));
+        return describe_pool(&pool, Some(encode(&pool)));
     }
     // clap demands one of the two.
     let file = arguments.file.as_deref().unwrap_or_default();
-    describe_pool(&proto::compile(file, &arguments.import)?, None)
+    let pool = proto::compile(file, &arguments.import)?;
+    if arguments.descriptors {
+        return Ok(Description {
+            services: Vec::new(),
+            descriptor_set: Some(encode(&pool)),
+        });
+    }
+    describe_pool(&pool, None)
+}
+
+fn encode(pool: &DescriptorPool) -> String {
+    base64::engine::general_purpose::STANDARD.encode(pool.encode_to_vec())
 }
 
 fn describe_pool(pool: &DescriptorPool, set: Option<String>) -> Result<Description, Fault> {

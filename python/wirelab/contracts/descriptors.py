@@ -9,7 +9,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf import duration_pb2 as duration
 from google.protobuf import timestamp_pb2 as timestamp
 
-from wirelab.contracts.names import default_json_name
+from wirelab.contracts.names import entry_name
 from wirelab.contracts.schema import Contract, Enum, Field, Kind, Label, Message
 
 _FieldProto = descriptor_pb2.FieldDescriptorProto
@@ -82,7 +82,7 @@ def _add_field(
     made.label = _FieldProto.LABEL_REPEATED if many else _FieldProto.LABEL_OPTIONAL
     if field.label is Label.MAP:
         assert field.map_key is not None
-        entry = into.nested_type.add(name=f"{entry_name(field)}")
+        entry = into.nested_type.add(name=entry_name(field.name))
         entry.options.map_entry = True
         _set_type(entry.field.add(name="key", number=1, json_name="key"), contract, field.map_key)
         value = entry.field.add(name="value", number=2, json_name="value")
@@ -99,12 +99,6 @@ def _add_field(
         made.proto3_optional = True
         made.oneof_index = len(into.oneof_decl)
         into.oneof_decl.add(name=f"_{field.name}")
-
-
-def entry_name(field: Field) -> str:
-    """Of the message that protoc makes of a map's entries."""
-    name = default_json_name(field.name)
-    return f"{name[:1].upper()}{name[1:]}Entry"
 
 
 def _set_type(made: Any, contract: Contract, kind: Kind, type_name: str = "") -> None:

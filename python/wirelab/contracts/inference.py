@@ -69,7 +69,8 @@ def infer(
     making.add_root(root, stem, parsed)
     if replies:
         making.add_root(reply, f"{stem}_reply", parsed_replies)
-    contract = Contract(f"wirelab.{stem}.v1", service, "Call", root, reply, tuple(making.messages))
+    messages = _order(making.messages, [root, reply])
+    contract = Contract(f"wirelab.{stem}.v1", service, "Call", root, reply, messages)
     check_contract(contract)
     return Source(
         contract,
@@ -87,12 +88,26 @@ def _values(contract: Contract, message: str, parsed: list[Any]) -> tuple[dict[s
     return tuple(complete(contract, message, one) for one in read)
 
 
+def _order(messages: dict[str, Message], roots: list[str]) -> tuple[Message, ...]:
+    """Each message before those of its fields."""
+    done: dict[str, Message] = {}
+    waiting = roots[::-1]
+    while waiting:
+        name = waiting.pop()
+        if name not in done:
+            done[name] = messages[name]
+            inner = [one.type_name for one in messages[name].fields if one.type_name]
+            waiting += reversed(inner)
+    return tuple(done.values())
+
+
 class _Making:
     """The messages of a contract, while they are made."""
 
     def __init__(self) -> None:
         self.names = Names()
-        self.messages: list[Message] = []
+        self.messages: dict[str, Message] = {}
+        self._shared: dict[tuple[str, tuple[Field, ...]], str] = {}
         self.notes: list[str] = []
         self._fields = 0
 
@@ -108,7 +123,7 @@ class _Making:
                     'put it into an object: {"items": …}',
                 )
             self._look(shape, sample)
-        self._add_message(message, shape)
+        self.messages[message] = Message(message, self._make_fields(shape))
 
     def _look(self, shape: _Shape, value: Any) -> None:
         shape.seen += 1
@@ -132,16 +147,21 @@ class _Making:
         elif isinstance(value, int) and not isinstance(value, bool):
             shape.least, shape.greatest = min(shape.least, value), max(shape.greatest, value)
 
-    def _add_message(self, name: str, shape: _Shape) -> None:
-        """The message before those of its fields."""
-        at = len(self.messages)
-        self.messages.append(Message(name, ()))
-        names = Names()
-        fields = [
+    def _take_message(self, key: str, shape: _Shape) -> str:
+        """Name of the message; places with the same key and the same fields share it."""
+        fields = self._make_fields(shape)
+        base = camel_case(key)
+        if (base, fields) not in self._shared:
+            name = self._shared[base, fields] = self.names.take(base)
+            self.messages[name] = Message(name, fields)
+        return self._shared[base, fields]
+
+    def _make_fields(self, shape: _Shape) -> tuple[Field, ...]:
+        names = Names(json_names=shape.members)
+        return tuple(
             self._make_field(key, number, member, names, is_always=member.seen == shape.objects)
             for number, (key, member) in enumerate(shape.members.items(), start=1)
-        ]
-        self.messages[at] = Message(name, tuple(fields))
+        )
 
     def _make_field(
         self, key: str, number: int, shape: _Shape, names: Names, *, is_always: bool
@@ -159,7 +179,7 @@ class _Making:
             kind, type_name = self._make_kind(key, shape)
             is_single = kind is Kind.MESSAGE or (is_always and not shape.nulls)
             label = Label.SINGLE if is_single else Label.OPTIONAL
-        return Field(names.take(snake_case(key)), key, number, kind, label, type_name)
+        return Field(names.take(snake_case(key), key), key, number, kind, label, type_name)
 
     def _make_item(self, key: str, items: _Shape) -> tuple[Kind, str]:
         if items.nulls:
@@ -193,9 +213,7 @@ class _Making:
             _refuse_mixture(shape)
         [only] = shape.types
         if only is dict:
-            name = self.names.take(camel_case(key))
-            self._add_message(name, shape)
-            return Kind.MESSAGE, name
+            return Kind.MESSAGE, self._take_message(key, shape)
         if only is int and shape.greatest >= 2**63:
             if shape.least < 0:
                 raise UsageError(

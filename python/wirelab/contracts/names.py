@@ -38,6 +38,12 @@ def default_json_name(name: str) -> str:
     return re.sub(r"_+(.?)", lambda found: found[1].upper(), name)
 
 
+def entry_name(name: str) -> str:
+    """Of the message that protoc makes of the entries of a map's field."""
+    camel = default_json_name(name)
+    return f"{camel[:1].upper()}{camel[1:]}Entry"
+
+
 def snake_case(text: str) -> str:
     """A lower-case identifier of ASCII letters, digits and single underscores."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", text)
@@ -60,13 +66,16 @@ def fold(name: str) -> str:
 class Names:
     """Gives each name once, also after a change of case."""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
+    def __init__(self, taken: Iterable[str] = (), json_names: Iterable[str] = ()) -> None:
+        """``json_names`` of a message's fields: readers of JSON accept a field's name, too, so
+        only the field with such a JSON name may have it as its name."""
         self._taken = {fold(name) for name in taken}
+        self._json_names = frozenset(json_names)
 
-    def take(self, name: str) -> str:
+    def take(self, name: str, json_name: str | None = None) -> str:
         """The name, with a number where it is taken."""
         chosen, count = name, 1
-        while fold(chosen) in self._taken:
+        while fold(chosen) in self._taken or (chosen in self._json_names and chosen != json_name):
             count += 1
             chosen = f"{name}_{count}"
         self._taken.add(fold(chosen))

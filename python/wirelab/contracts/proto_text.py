@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirelab.contracts.names import default_json_name
+from wirelab.contracts.names import default_json_name, entry_name
 from wirelab.contracts.schema import Contract, Enum, Field, Kind, Label, Message
 
 _WELL_KNOWN = {Kind.TIMESTAMP: "Timestamp", Kind.DURATION: "Duration"}
@@ -40,19 +40,19 @@ def _message(contract: Contract, message: Message) -> Iterator[str]:
     done = set[str]()
     for field in message.fields:
         if not field.oneof:
-            yield f"  {_field(contract, field)}"
+            yield f"  {_field(contract, message, field)}"
         elif field.oneof not in done:
             done.add(field.oneof)
             yield f"  oneof {field.oneof} {{"
             for member in message.fields:
                 if member.oneof == field.oneof:
-                    yield f"    {_field(contract, member)}"
+                    yield f"    {_field(contract, message, member)}"
             yield "  }"
     yield "}"
 
 
-def _field(contract: Contract, field: Field) -> str:
-    kind = _type(contract, field)
+def _field(contract: Contract, message: Message, field: Field) -> str:
+    kind = _type(contract, message, field)
     if field.map_key is not None:
         kind = f"map<{field.map_key}, {kind}>"
     elif field.label in (Label.REPEATED, Label.OPTIONAL) and not field.oneof:
@@ -63,12 +63,17 @@ def _field(contract: Contract, field: Field) -> str:
     return f"{kind} {field.name} = {field.number}{option};"
 
 
-def _type(contract: Contract, field: Field) -> str:
+def _type(contract: Contract, message: Message, field: Field) -> str:
     if field.kind in _WELL_KNOWN:
         # A leading dot, where the package has a part of the same name.
         dot = "." if "google" in contract.package.split(".") else ""
         return f"{dot}google.protobuf.{_WELL_KNOWN[field.kind]}"
-    return field.type_name or str(field.kind)
+    if field.kind not in (Kind.MESSAGE, Kind.ENUM):
+        return str(field.kind)
+    # The message of a map's entries hides another message of its name.
+    entries = {entry_name(one.name) for one in message.fields if one.map_key is not None}
+    is_hidden = field.type_name in entries
+    return f".{contract.package}.{field.type_name}" if is_hidden else field.type_name
 
 
 def quote(text: str) -> str:

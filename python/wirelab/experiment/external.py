@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from wirelab.errors import UsageError
+from wirelab.experiment import request_list
 from wirelab.experiment.connection import Ready, Tls
 from wirelab.experiment.expect import Expect
 from wirelab.experiment.fields import (
@@ -37,6 +38,7 @@ from wirelab.experiment.fields import (
     without_host,
 )
 from wirelab.experiment.messages import Carry, Data
+from wirelab.experiment.request_list import PreparedRequest
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.format.untrusted import read_bounded
 from wirelab.secrets.finding import hide_content
@@ -50,10 +52,13 @@ REQUEST = "request"
 """Message name for services that declare their own request."""
 REQUEST_KEYS = ("method", "path", "headers", "grpc")
 """Keys of a message that replaces the declared request of a service."""
+WARM_USERS = 8
+"""Users who make the calls of ``warm_calls``."""
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 NO_REQUEST = "write one of body, body_file and json, or method, path, grpc or data"
+Compression = Literal["none", "gzip", "zstd"]
 GrpcMethod = Annotated[str, Field(pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$")]
 
 
@@ -136,6 +141,9 @@ class HttpRequest(_WithBody):
         description="name: value, or a list of values; a value may have ${VARIABLE}",
     )
     version: Literal["1.1", "2"] = Field("1.1", description="HTTP version")
+    compression: Compression = Field(
+        "none", description="compresses the content, and asks for a compressed reply"
+    )
 
     _without_host = field_validator("headers")(without_host)
 
@@ -152,6 +160,9 @@ class GrpcRequest(_WithBody):
     metadata: Headers = Field(
         default_factory=dict,
         description="key: value, or a list of values; a value may have ${VARIABLE}",
+    )
+    compression: Compression = Field(
+        "none", description="compresses the message, and asks for a compressed reply"
     )
 
     @property
@@ -223,6 +234,19 @@ class ExternalService(Model):
     )
     http: HttpRequest | None = Field(None, description="request to an HTTP service")
     grpc: GrpcRequest | None = Field(None, description="request to a gRPC service")
+    warm_calls: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        multiple_of=WARM_USERS,
+        description="calls before every trial, by 8 users as fast as it answers, which are not "
+        "measured: a JVM compiles code that is called often",
+    )
+    requests: str | None = Field(
+        None,
+        description="JSON lines, relative to the experiment file: {body: base64, expect: …}; calls "
+        "take one at random",
+    )
     expect: Expect | None = Field(None, description="definition of a correct reply; default: 2xx")
     tls: Tls | None = Field(None, description="TLS files for calls over TLS")
     _folder: Path = PrivateAttr(Path())
@@ -319,7 +343,7 @@ class ExternalService(Model):
     def has_request(self) -> bool:
         """Whether it can be called without a message of the experiment."""
         if self.kind == "grpc":
-            return self.grpc is not None and self.grpc.has_body
+            return self.grpc is not None and (self.grpc.has_body or self.requests is not None)
         return True
 
     @property
@@ -327,6 +351,7 @@ class ExternalService(Model):
         """The axes that the declaration sets."""
         is_grpc = self.kind == "grpc"
         is_h2 = is_grpc or (self.http is not None and self.http.version == "2")
+        request = self.grpc or self.http
         return ExternalStack.named(
             self.name,
             {
@@ -334,6 +359,7 @@ class ExternalService(Model):
                 "codec": "protobuf" if is_grpc else "text",
                 "transport": "http/2" if is_h2 else "http/1.1",
                 "security": "tls" if self.is_secure else "none",
+                "compression": request.compression if request else "none",
             },
         )
 
@@ -342,6 +368,7 @@ class ExternalService(Model):
         """Why it cannot be called; empty if it can."""
         request = self.grpc or self.http
         found = (request.problem if request else "") or self._of_expectation(self.expect)
+        found = found or self._problem_of_requests()
         if not found and self.command is not None and not self.folder.is_dir():
             found = f"cwd: {self.folder}: no such folder"
         found = found or self._problem_of_tls()
@@ -350,6 +377,26 @@ class ExternalService(Model):
     def expectation(self, message: _OwnRequest) -> Expect | None:
         """Definition of a correct reply to that message."""
         return message.expect or self.expect
+
+    @cached_property
+    def prepared(self) -> tuple[PreparedRequest, ...]:
+        """The requests of its file; none without one. Raises :class:`OSError` and
+        :class:`BadRequestList`."""
+        if self.requests is None:
+            return ()
+        return request_list.read(self._folder / self.requests)
+
+    def _problem_of_requests(self) -> str:
+        """Why the file of requests cannot be used; empty if it can, or if there is none."""
+        try:
+            for prepared in self.prepared:
+                if found := self._of_expectation(prepared.expectation):
+                    return f"requests: {found}"
+        except OSError as error:
+            return f"requests: {self._folder / (self.requests or '')}: {error.strerror}"
+        except request_list.BadRequestList as error:
+            return str(error)
+        return ""
 
     def _problem_of_tls(self) -> str:
         """Why its certificates cannot be read; empty if they can, or if it has none."""
@@ -397,6 +444,9 @@ class ExternalService(Model):
         request = self.grpc or self.http
         if files := request.sha256() if request else {}:
             described["sha256"] = files
+        if self.requests is not None:
+            file = self._folder / self.requests
+            described["sha256"] = {**files, "requests": request_list.digest(file)}
         return {key: value for key, value in described.items() if key != "name"}
 
     def tls_files(self) -> dict[str, str | bool]:
@@ -427,7 +477,10 @@ class ExternalService(Model):
             data: Json = {"data": message.data.plan(seed)} if message.data else {}
             return {"kind": "requests", "steps": steps, **data}
         if not message.mix:
-            return self._workload(message, seed)
+            alone = self._workload(message, seed)
+            if self.prepared and not message.is_request:
+                return request_list.mix(self.prepared, alone, seed)
+            return alone
         parts = [
             {"weight": part.weight, "workload": {**self._workload(part, seed), "name": part.name}}
             for part in message.mix
@@ -451,9 +504,10 @@ class ExternalService(Model):
         if self.server is not None and "path" not in request.model_fields_set:
             path = self.server.path
         method = message.method if message.is_http_request else request.method
+        has_body = sent.has_body or (sent is request and self.requests is not None)
         return {
             "kind": "http",
-            "method": method or ("POST" if sent.has_body else "GET"),
+            "method": method or ("POST" if has_body else "GET"),
             "path": message.path or path,
             "headers": header_pairs(headers),
             "body_base64": base64.b64encode(sent.content).decode(),

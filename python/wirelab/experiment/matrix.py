@@ -49,6 +49,8 @@ OVERHEAD_S = 0.35
 """Seconds per trial besides warm-up and window: two process starts, collection, disk sync."""
 JAVA_START_S = 4.0
 """Additional seconds until a JVM service has started; 3 to 7 on one core."""
+WARMED_S = 0.2e-3
+"""Estimated time of a call that warms up a service of the user's own, seconds."""
 PREPARED_S = 0.003
 """Seconds per preparing call, on a machine that is not warm yet."""
 LINK_S = 3.0
@@ -204,6 +206,8 @@ def _own_seconds(experiment: Experiment, trial: PlannedTrial) -> float:
     link = 0.0 if trial.cell.link == LOOPBACK else LINK_S
     start = JAVA_START_S if axes.language == "java" else 0.0
     prepared = PREPARED_S * sum(step.calls for step in experiment.prepare)
+    if trial.cell.external is not None:
+        prepared = WARMED_S * trial.cell.external.warm_calls
     return length + warmup + OVERHEAD_S + link + start + prepared
 
 

@@ -41,6 +41,15 @@ def replaced(text: str, name: str, keys: Mapping[str, object]) -> str:
     return _document(f"{name}, a first look", {**documents.read(text, name).values, **keys})
 
 
+def prolonged(text: str, repeats: int) -> str:
+    """The text of an experiment file with that number of repeats, where its own are fewer."""
+    title = text.partition("\n")[0].removeprefix("# ")
+    values = documents.read(text, title).values
+    if repeats <= values.get("repeats", 1):
+        return text
+    return _document(title, {**values, "repeats": repeats})
+
+
 def _document(title: str, values: Mapping[str, object]) -> str:
     shown = yaml.safe_dump(dict(values), sort_keys=False, allow_unicode=True)
     return f"# {title}\n{shown}"

@@ -23,9 +23,15 @@ def make_request(contract: Contract, descriptors: bytes, rename: Rename, package
     message."""
     files = descriptor_pb2.FileDescriptorSet.FromString(descriptors)
     request = plugin_pb2.CodeGeneratorRequest(proto_file=files.file)
-    (own,) = (file for file in request.proto_file if file.package == contract.package)
+    own = rename_file(request.proto_file, contract, rename)
     request.file_to_generate.append(own.name)
     request.parameter = f"paths=source_relative,M{own.name}={package}"
+    return bytes(request.SerializeToString(deterministic=True))
+
+
+def rename_file(files: Any, contract: Contract, rename: Rename) -> Any:
+    """Renames in the contract's file, and returns its descriptor."""
+    (own,) = (file for file in files if file.package == contract.package)
     own.ClearField("source_code_info")
     for message in own.message_type:
         _rename_message(message, contract, rename)
@@ -33,7 +39,7 @@ def make_request(contract: Contract, descriptors: bytes, rename: Rename, package
     for method in own.service[0].method:
         method.input_type = _renamed_type(method.input_type, contract, rename)
         method.output_type = _renamed_type(method.output_type, contract, rename)
-    return bytes(request.SerializeToString(deterministic=True))
+    return own
 
 
 def _renamed_type(path: str, contract: Contract, rename: Rename) -> str:

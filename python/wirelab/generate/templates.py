@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,6 +19,8 @@ class Templates:
     """The templates of one language."""
 
     language: str
+    filters: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    """Filters of the templates, by name."""
 
     @property
     def folder(self) -> Path:
@@ -48,5 +50,6 @@ class Templates:
             lstrip_blocks=True,
             keep_trailing_newline=True,
         )
+        environment.filters.update(self.filters)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(environment.get_template(name).render(context), encoding="utf-8")

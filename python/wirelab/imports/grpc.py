@@ -63,14 +63,30 @@ def read(source: str, include: tuple[str, ...], *, any_target: bool) -> Imported
     return _of_server(source, any_target)
 
 
-def _of_file(source: str, include: tuple[str, ...]) -> Imported:
+def read_descriptors(source: str, include: tuple[str, ...] = ()) -> bytes:
+    """The FileDescriptorSet of a .proto (or descriptor set) and its imports. Raises
+    :class:`UsageError`."""
+    description = _describe_file(source, include, "--descriptors")
+    if description.descriptor_set is None:
+        raise EngineRefused(
+            "`wirelab-engine describe --descriptors` printed no descriptor set",
+            "are the engine and the front of one version? run `make setup`",
+        )
+    return base64.b64decode(description.descriptor_set)
+
+
+def _describe_file(source: str, include: tuple[str, ...], *options: str) -> _Description:
     with tempfile.TemporaryDirectory(prefix="wirelab-import-") as folder:
         copies = copy_files(source, include, Path(folder))
         folders = [f"--import={one}" for one in copies.folders]
         try:
-            description = _described([str(copies.file), *folders])
+            return _described([str(copies.file), *folders, *options])
         except UsageError as error:
             raise UsageError(copies.name_originals(error.message), error.remedy) from None
+
+
+def _of_file(source: str, include: tuple[str, ...]) -> Imported:
+    description = _describe_file(source, include)
     found, left_out = _operations(description, "")
     service: dict[str, Any] = {"proto": source}
     if include:

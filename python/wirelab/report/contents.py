@@ -24,7 +24,7 @@ from wirelab.report.sections import (
     tested_findings,
 )
 from wirelab.report.source import Source
-from wirelab.run import finished
+from wirelab.run import finished, keeping
 
 _WORDS = """
 Response time runs from the intended start of a call to the end of its reply. It includes the wait
@@ -83,6 +83,7 @@ def before(source: Source) -> list[Section]:
         *([Section("Completeness", missing)] if missing else []),
         answer.section(source),
         *([Section("Trials measured again", again)] if again else []),
+        *([Section("What is left out", [keeping.LEFT_OUT])] if source.is_kept else []),
         *([replace(picture, folded=True)] if drawn else []),
     ]
 

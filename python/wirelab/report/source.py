@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from wirelab.records.trial import Trial
 from wirelab.report.charts.stack_style import Entry, look
 from wirelab.report.curves import TrialCurves
-from wirelab.run import finished, journal
+from wirelab.run import finished, journal, keeping
 from wirelab.run.adaptive import recorded
 from wirelab.run.directory import read_manifest
 from wirelab.run.manifest import Comparison, Manifest
@@ -41,6 +41,11 @@ class Source:
         manifest = read_manifest(folder)
         content = journal.read(journal.file_in(folder))
         return cls(folder, manifest, content.trials, content.repeated, content.torn)
+
+    @property
+    def is_kept(self) -> bool:
+        """True where the folders of the trials are left out."""
+        return keeping.is_kept(self.folder)
 
     @property
     def planned(self) -> int | None:

@@ -98,6 +98,19 @@ def refusal(folder: Path, kind: str) -> RunDirectoryError | None:
     return None
 
 
+def refuse_other_cpu(folder: Path, manifest: Manifest) -> None:
+    """Raises :class:`RunDirectoryError` where the run was begun on another CPU model: its trials
+    would not be comparable with further ones. Models that are not known are accepted."""
+    from wirelab.process import machine
+
+    begun, here = manifest.machine.get("cpu"), machine.cpu_model()
+    if begun and here and begun != here:
+        raise RunDirectoryError(
+            f"{folder} was begun on {begun}, and this machine has {here}",
+            "continue it on a machine with that CPU model, or give another directory with --out",
+        )
+
+
 def make_private(folder: Path) -> None:
     """Creates a folder, with its parents, that only this user can read: what a service prints may
     be private, and a capture has whole requests. An existing folder keeps its mode. Raises
@@ -278,6 +291,7 @@ class RunDirectory:
 
     def _resume(self) -> None:
         manifest = read_manifest(self.folder)
+        refuse_other_cpu(self.folder, manifest)
         if manifest.experiment_sha256 != self._experiment.digest():
             manifest = self._prolonged(manifest)
         engine = engine_binary.find()

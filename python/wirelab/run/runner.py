@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ from wirelab.experiment import placement
 from wirelab.experiment.external import ExternalMessage, ExternalStep
 from wirelab.experiment.matrix import Cell, PlannedTrial, Schedule
 from wirelab.experiment.model import Experiment
-from wirelab.format.units import format_seconds
+from wirelab.format.units import format_minutes, format_seconds
 from wirelab.identity import Admission
 from wirelab.process import engine_binary, open_files, proxies, rust_programs
 from wirelab.process.callers import CallerPrograms
@@ -39,6 +39,7 @@ from wirelab.run.finished import read as read
 from wirelab.run.journal import Journal, Line
 from wirelab.run.manifest import Comparison
 from wirelab.run.progress import Progress, RemainingWork, Silent
+from wirelab.run.time_limit import TimeLimit
 from wirelab.stack import manifests
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.link_names import LOOPBACK
@@ -69,6 +70,8 @@ def run(
     enough: Callable[[Sequence[Trial]], bool] | None = None,
     comparison: Comparison | None = None,
     whole: Path | None = None,
+    limit: TimeLimit | None = None,
+    repeat_spoilt: bool = True,
 ) -> Run:
     """Measures the trials that ``out`` does not contain yet. ``source`` is the text of the
     experiment file. ``unverified`` also measures services whose verification did not pass.
@@ -80,14 +83,17 @@ def run(
     ``WIRELAB_SHARE=1`` in the environment, runs next to other work on the same cores instead of
     waiting for other runs; spoilt trials are then marked and not repeated. The run ends early once
     ``enough`` returns true for the trials so far. The manifest keeps ``comparison``. ``whole`` is
-    the directory that the user named, if ``out`` is a part of it.
+    the directory that the user named, if ``out`` is a part of it. The run stays unfinished once
+    ``limit`` does not allow its next trial. Without ``repeat_spoilt``, spoilt
+    trials are only marked.
 
     Failed trials are recorded in the journal, and the run continues. Raises
     :class:`ExperimentError`, :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`,
     and :class:`Interrupted` after Ctrl-C; finished trials are always on the disk.
     """
-    progress = progress or Silent()
+    progress, limit = progress or Silent(), limit or TimeLimit()
     share = share or os.environ.get(SHARE) == "1"
+    repeat_spoilt = repeat_spoilt and not share
     experiment.secrets.require()
     engine_binary.find()
     catalogue = manifests.load()
@@ -105,8 +111,9 @@ def run(
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
     ):
-        if any(_needs_json_library(cell) for trial in planned.trials for cell in trial.cells):
-            rust_programs.program(rust_programs.JSON_ENGINE, stop, progress.building)
+        with limit.preparing():
+            if any(_needs_json_library(cell) for trial in planned.trials for cell in trial.cells):
+                rust_programs.program(rust_programs.JSON_ENGINE, stop, progress.building)
         programs = Programs(catalogue, progress.building)
         admission = Admission(
             programs,
@@ -128,13 +135,14 @@ def run(
             callers=CallerPrograms(progress.building),
             ready_timeout_s=ready_timeout_s,
             other_runs=locks.others,
-            repeats_spoilt=not share,
+            repeats_spoilt=repeat_spoilt,
         )
         if distant:
             progress.note(distant)
-        done = _done(directory.journal, retry_failed, repeat_spoilt=not share)
-        planned = _callable(lab, planned, done, progress)
-        try_out(lab, (trial for trial in planned.trials if trial.id not in done))
+        done = _done(directory.journal, retry_failed, repeat_spoilt=repeat_spoilt)
+        with limit.preparing():
+            planned = _callable(lab, planned, done, progress)
+            try_out(lab, (trial for trial in planned.trials if trial.id not in done))
         todo = [trial for trial in planned.trials if trial.id not in done]
         work = RemainingWork(
             [planning.seconds(experiment, trial) for trial in todo],
@@ -144,9 +152,10 @@ def run(
             names=Names.of(cell.point for trial in planned.trials for cell in trial.cells).stacks,
         )
         progress.begin(work)
-        _prepare(lab, planned, directory, done, progress)
-        enough = enough or (lambda _: False)
-        _measure_all(lab, planned, directory, done, progress, enough, whole or out)
+        with limit.preparing():
+            _prepare(lab, planned, directory, done, progress)
+        end = _End(enough or (lambda _: False), limit)
+        _measure_all(lab, planned, directory, done, progress, end, whole or out)
     return read(out)
 
 
@@ -348,25 +357,40 @@ def _prepare(
             lab.admission.prepare(cell.stack, cell.message.contract, progress.note)
 
 
+@dataclass(frozen=True)
+class _End:
+    """What ends a run before its last trial."""
+
+    enough: Callable[[Sequence[Trial]], bool]
+    """True: the trials so far are the complete run."""
+    limit: TimeLimit
+    """The run then stays unfinished."""
+
+
 def _measure_all(
     lab: Lab,
     planned: Schedule,
     directory: RunDirectory,
     done: set[str],
     progress: Progress,
-    enough: Callable[[Sequence[Trial]], bool],
+    end: _End,
     named: Path,
 ) -> None:
     todo = [trial for trial in planned.trials if trial.id not in done]
     try:
         for trial in todo:
-            if enough(directory.journal.trials):
-                # The trials so far are now the complete run.
+            if end.enough(directory.journal.trials):
                 directory.note(len(directory.journal.trials), planned.skipped, planned.unavailable)
+                break
+            planned_s = planning.seconds(lab.experiment, trial)
+            if not end.limit.allows(planned_s):
+                progress.note(f"time is up: the limit is {format_minutes(end.limit.seconds)}")
                 break
             lab.interruption.check()
             progress.trial(trial)
-            progress.finished(_one(lab, trial, directory, progress))
+            with end.limit.measuring(planned_s):
+                made = _one(lab, trial, directory, progress)
+            progress.finished(made)
     except Interrupted as error:
         kept = len(directory.journal.trials)
         raise Interrupted(

@@ -45,7 +45,11 @@ class Coverage:
 def coverage(study: Study, experiments: Mapping[str, Experiment], catalogue: Catalogue) -> Coverage:
     """What the trials of these experiments decide, which are parts of the study by name."""
     points = {
-        part: [trial.cell.point for trial in planning.schedule(experiment, catalogue).trials]
+        part: [
+            cell.point
+            for trial in planning.schedule(experiment, catalogue).trials
+            for cell in trial.cells
+        ]
         for part, experiment in experiments.items()
     }
     found: dict[str, list[str]] = {"whole": [], "some": [], "none": []}

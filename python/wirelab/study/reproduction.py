@@ -7,39 +7,39 @@ names what was run, ``findings.json`` with every judgement, and report.html.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from wirelab.errors import NotInstalled, UsageError
-from wirelab.experiment import loading as experiment_file
-from wirelab.experiment.model import Experiment
-from wirelab.experiment.scaling import replaced, scaled
 from wirelab.explain.cell_selector import CellSelector, level_words
 from wirelab.explain.explanation import Explanation, explain
 from wirelab.format.counting import of_all
-from wirelab.format.units import format_minutes
 from wirelab.records.trial import Trial
 from wirelab.run import directory as run_directory
-from wirelab.run import journal
+from wirelab.run import journal, keeping
 from wirelab.run import runner as running
 from wirelab.run.finished import GO_ON
+from wirelab.run.manifest import MANIFEST
 from wirelab.run.progress import Progress, Silent
 from wirelab.run.runner import Run
-from wirelab.stack import manifests
+from wirelab.run.time_limit import TimeLimit
 from wirelab.study import catalogue as studies
 from wirelab.study import claims as findings
 from wirelab.study import crossover, published_comparison, winners
 from wirelab.study import manifest as study_manifest
+from wirelab.study import plan as planning
 from wirelab.study.catalogue import Found
 from wirelab.study.claims import Judgement
-from wirelab.study.coverage import coverage
-from wirelab.study.model import Claim, PairEntry, Study, WinnersEntry
+from wirelab.study.model import Claim, PairEntry, WinnersEntry
 from wirelab.study.winners import Contest, Square
 
 FINDINGS = "findings.json"
+QUICK_S = 210.0
+"""Most seconds of a first look's trials. With starting and reporting it ends within four
+minutes."""
 FEW_CALLS = 5.0
 """Calls per user below which a cell is pointed out."""
 
@@ -74,9 +74,14 @@ class Reproduction:
         return _incomplete(self.parts, self.runs)
 
     @property
+    def is_kept(self) -> bool:
+        """True where the folders of the trials are left out."""
+        return any(keeping.is_kept(run.folder) for run in self.runs.values())
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """What is run."""
-        return _parts(self.found, self.is_quick)
+        return planning.parts(self.found, quick=self.is_quick)
 
     @property
     def failed(self) -> tuple[Trial, ...]:
@@ -109,41 +114,34 @@ def reproduce(
     postgres: str = "",
     ready_timeout_s: float | None = None,
     share: bool = False,
+    limit: TimeLimit | None = None,
+    repeats: Mapping[str, int] | None = None,
 ) -> Reproduction:
     """Runs every part that ``out`` does not hold yet, with ``retry_failed`` also the trials
     that it holds as failed, and judges all of it.
 
     ``scale`` is the share of the published calls; the study's default when None. ``quick`` runs
-    what the study names for a first look, at no scale. ``postgres``, ``ready_timeout_s`` and
-    ``share`` are those of :func:`wirelab.run.runner.run`. Raises :class:`UsageError` for a name
-    that is not a study, a scale that is not a share or a first look that the study does not have,
-    and what :func:`wirelab.run.runner.run` raises. A part whose services are not installed is left
-    out, unless no other part is left.
+    what the study names for a first look, at no scale, and no longer than :data:`QUICK_S`.
+    ``postgres``, ``ready_timeout_s`` and ``share`` are those of :func:`wirelab.run.runner.run`;
+    ``limit`` is the time for all parts together. ``repeats`` of a part are at least those of its
+    file. Raises :class:`UsageError` for a name that is not a study, a scale that is not a share or
+    a first look that the study does not have, and what :func:`wirelab.run.runner.run` raises. A
+    part whose services are not installed is left out, unless no other part is left.
     """
-    found = studies.load(name, where)
-    study = found.study
-    fraction = study.scale if scale is None else scale
-    if not 0 < fraction <= 1:
-        raise UsageError(f"--scale {fraction:g} is not a share", "give more than 0 and at most 1")
-    if quick and scale is not None:
-        raise UsageError("--quick and --scale exclude each other", "give one of them")
-    if quick and not found.study.quick:
-        raise UsageError(f"{name} has no first look", "leave out --quick")
+    plan = planning.plan(studies.load(name, where), scale, quick=quick, repeats=repeats)
     heard = progress or Silent()
-    shares = study.scales if scale is None else {}
-    parts = {
-        part: _text(found, part, shares.get(part, fraction), quick) for part in _parts(found, quick)
-    }
-    experiments = {
-        part: experiment_file.parse(text, str(found.part(part))) for part, text in parts.items()
-    }
-    _begin(found, out, fraction, quick)
-    for line in _announced(study, experiments, is_default=scale is None, quick=quick):
+    if limit is None:
+        limit = TimeLimit(QUICK_S, counts_preparation=False) if quick else TimeLimit()
+    _begin(plan.found, out, plan.scale, quick)
+    _refuse_other_cpu(out, plan.texts)
+    for line in plan.announcement():
         heard.note(line)
-    absent: dict[str, NotInstalled] = {}
-    for number, (part, text) in enumerate(parts.items(), 1):
-        heard.note(f"part {number} of {len(parts)}: {part}")
-        experiment = experiments[part]
+    absent: list[NotInstalled] = []
+    for number, (part, text) in enumerate(plan.texts.items(), 1):
+        if limit.left_s <= 0:
+            break
+        heard.note(f"part {number} of {len(plan.texts)}: {part}")
+        experiment = plan.experiments[part]
         try:
             running.run(
                 experiment,
@@ -155,28 +153,16 @@ def reproduce(
                 postgres=postgres if experiment.uses_postgres else "",
                 ready_timeout_s=ready_timeout_s,
                 share=share,
+                limit=limit,
+                # Its time is better spent on further cells.
+                repeat_spoilt=not quick,
             )
         except NotInstalled as missing:
-            absent[part] = missing
+            absent.append(missing)
             heard.note(f"part {part} is not measured: {missing.message}; {missing.remedy}")
-    if len(absent) == len(parts):
-        raise next(iter(absent.values()))
+    if len(absent) == len(plan.texts):
+        raise absent[0]
     return read(out, where)
-
-
-def _announced(
-    study: Study, experiments: Mapping[str, Experiment], *, is_default: bool, quick: bool
-) -> Iterator[str]:
-    """How long it takes, where this is known, and what a first look cannot judge."""
-    seconds = study.takes.quick if quick else study.takes.default if is_default else None
-    if seconds is not None:
-        word = " --quick" if quick else ""
-        yield (
-            f"{study.name}{word} takes about {format_minutes(seconds)} on two cores, and longer "
-            "where a service must first be built or verified."
-        )
-    if quick:
-        yield from coverage(study, experiments, manifests.load()).sentences()
 
 
 def read(folder: Path, where: Path | None = None) -> Reproduction:
@@ -193,8 +179,8 @@ def judge_folder(folder: Path, where: Path | None = None) -> Reproduction:
     found = studies.load(manifest.study, where)
     runs = {
         part: running.read(folder / part)
-        for part in _parts(found, manifest.quick)
-        if (folder / part / "manifest.json").exists()
+        for part in planning.parts(found, quick=manifest.quick)
+        if (folder / part / MANIFEST).exists()
     }
     return judge(found, manifest.scale, folder, runs, quick=manifest.quick)
 
@@ -215,7 +201,7 @@ def judge(
             found.published, trials(*entry.parts), entry, study.arms
         )
     )
-    parts = _parts(found, quick)
+    parts = planning.parts(found, quick=quick)
     contest = study.winners if study.winners and study.winners.part in parts else None
     tables = _tables(contest, found, trials(contest.part)) if contest else ()
     judgements = tuple(
@@ -229,16 +215,17 @@ def judge(
         if entry.part in parts
         for ladder in entry.ladders(study.threshold)
     )
-    notes = (*_incomplete(parts, runs), *_notes(runs, trials(*parts)))
+    incomplete = _incomplete(parts, runs)
+    kept = any(keeping.is_kept(run.folder) for run in runs.values())
+    notes = (
+        *((keeping.LEFT_OUT,) if kept else ()),
+        *incomplete,
+        *_left(judgements, incomplete),
+        *_notes(runs, trials(*parts)),
+    )
     return Reproduction(
         found, scale, folder, runs, lines, tables, judgements, explanations, notes, quick
     )
-
-
-def _parts(found: Found, quick: bool) -> tuple[str, ...]:
-    """What is run, in the study's order."""
-    study = found.study
-    return tuple(part for part in study.parts if not quick or part in study.quick)
 
 
 def _judged(found: Found, claim: Claim, trials: Sequence[Trial]) -> Judgement:
@@ -296,6 +283,14 @@ def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _left(judgements: Sequence[Judgement], incomplete: Sequence[str]) -> tuple[str, ...]:
+    """The findings for which trials are missing, where a reproduction is not finished."""
+    left = [judged.finding.id for judged in judgements if not judged.is_measured]
+    if not incomplete or not left:
+        return ()
+    return (f"It left {of_all(len(left), len(judgements), 'finding')}: {', '.join(left)}.",)
+
+
 def _incomplete(parts: Sequence[str], runs: Mapping[str, Run]) -> tuple[str, ...]:
     missing = [f"Part {part} has not been run yet. {GO_ON}" for part in parts if part not in runs]
     torn = [f"Part {part}: {why}" for part, run in runs.items() for why in run.incomplete]
@@ -318,16 +313,6 @@ def _thin(trials: Sequence[Trial]) -> list[tuple[float, Trial]]:
     return [(share, trial) for share, trial in shares if share < FEW_CALLS]
 
 
-def _text(found: Found, part: str, share: float, quick: bool) -> str:
-    """The experiment file that is run for a part."""
-    text = found.part(part).read_text(encoding="utf-8")
-    study = found.study
-    name = f"{study.name}/{part}"
-    if quick:
-        return replaced(text, name, study.quick[part])
-    return scaled(text, name, share, study.scale, study.window_max)
-
-
 def _begin(found: Found, out: Path, scale: float, quick: bool) -> None:
     """Begins the folder or takes it up again; another study or scale is refused."""
     described = study_manifest.Reproduced(found.study.name, scale, found.sha256, quick)
@@ -348,6 +333,14 @@ def _begin(found: Found, out: Path, scale: float, quick: bool) -> None:
     except OSError as error:
         raise UsageError(f"{out} cannot be made: {error.strerror}", "give another --out") from error
     _write(out / study_manifest.NAME, msgspec.to_builtins(described))
+
+
+def _refuse_other_cpu(out: Path, parts: Iterable[str]) -> None:
+    """All parts are measured on one CPU model. Raises :class:`RunDirectoryError`."""
+    for part in parts:
+        if (out / part / MANIFEST).exists():
+            manifest = run_directory.read_manifest(out / part)
+            run_directory.refuse_other_cpu(out / part, manifest)
 
 
 def _write(path: Path, content: Mapping[str, object]) -> None:

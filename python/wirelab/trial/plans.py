@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from wirelab.documents.plan import Plan
-from wirelab.experiment.external import ExternalService
+from wirelab.experiment.external import WARM_USERS, ExternalService
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.messages import Preparation
 from wirelab.experiment.model import Experiment
@@ -96,6 +96,22 @@ def preparation(
         "workload": step.workload(planned.seed),
         "load": {"kind": "closed", "users": 1, "iterations": step.calls},
         "window": {"calls": {"calls": step.calls, "max_s": PREPARE_S_MAX}},
+        "warmup": {"min_s": 0.0, "max_s": 0.0},
+    }
+    return msgspec.convert({"groups": [group]}, Plan)
+
+
+def warming(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) -> Plan:
+    """The engine's plan of the trial's calls that warm up a service of the user's own, made by
+    :data:`wirelab.experiment.external.WARM_USERS` users."""
+    external = planned.cell.external
+    assert external is not None  # others have `prepare`
+    iterations = external.warm_calls // WARM_USERS
+    group = {
+        **_group(experiment, planned, endpoint),
+        "workload": planned.cell.workload(planned.seed),
+        "load": {"kind": "closed", "users": WARM_USERS, "iterations": iterations},
+        "window": {"calls": {"calls": external.warm_calls, "max_s": PREPARE_S_MAX}},
         "warmup": {"min_s": 0.0, "max_s": 0.0},
     }
     return msgspec.convert({"groups": [group]}, Plan)

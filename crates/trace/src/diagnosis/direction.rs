@@ -140,7 +140,7 @@ impl DirectionState {
         // The most specific first. A full window explains a silence alone; Nagle's
         // algorithm needs a small segment; the congestion window is what is left.
         let stall = windows::tcp_stall(&self.sender, gap, path)
-            .or_else(|| small_segments::nagle_stall(&self.sender, gap))
+            .or_else(|| small_segments::nagle_stall(&self.sender, gap, path))
             .or_else(|| self.congestion.stall(&self.sender, gap, path));
         if let Some(stall) = stall {
             stalls.push(stall);

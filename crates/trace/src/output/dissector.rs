@@ -258,6 +258,10 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
         self.diagnosis.call_ended(flow, ordinal, ending);
     }
 
+    fn replies_over(&mut self, flow: FlowId) {
+        self.load.replies_over(flow);
+    }
+
     fn unpaired(&mut self, flow: FlowId, message: Message) {
         self.exchange_counts.unpaired(message);
         self.diagnosis.unpaired(flow, message);

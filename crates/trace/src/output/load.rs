@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::document::traffic::{Concurrency, Coupling, Gaps, Load, Pause, Sample};
+use super::document::traffic::{Coupling, Gaps, Load, Sample};
 use super::exchange_counts::Latencies;
+use super::in_flight::InFlight;
 use crate::flow::event::{Direction, FlowId, Segment};
 use crate::flow::map::FlowMap;
 use crate::packet::Flags;
@@ -11,10 +12,6 @@ use crate::protocol::exchange::Ending;
 
 /// Requests under way on one connection that are distinguished.
 const IN_FLIGHT_MAX: usize = 4096;
-/// Levels of concurrency that are distinguished; the last one holds all above.
-const LEVELS_MAX: usize = 1 << 16;
-/// A concurrency of this share of the highest is full.
-const FULL: f64 = 0.9;
 
 /// Mean and deviation in one pass (Welford 1962).
 #[derive(Debug, Default)]
@@ -85,18 +82,28 @@ struct Connection {
     untracked: u64,
     /// When the last request began and when its reply ended, while nothing is under way.
     idle_since: Option<(u64, u64)>,
+    /// The first FIN: when, and which side sent it.
+    fin: Option<(u64, Direction)>,
+    /// No byte of the server can come any more.
+    replies_over: bool,
+    /// When replies ended that came behind the client's FIN. Its acknowledgment shows that it
+    /// read them; a RST, that it had gone (RFC 9293 section 3.6.1).
+    unread: Vec<u64>,
+    /// Behind the last byte of the server since the FIN.
+    reply_end: u64,
 }
 
-/// Time without a request's begin, split where the last reply ended.
-#[derive(Debug, Default)]
-struct Longest(Option<Pause>);
+impl Connection {
+    fn is_idle(&self) -> bool {
+        self.in_flight.is_empty() && self.untracked == 0
+    }
 
-impl Longest {
-    fn add(&mut self, ns: u64, packet: u64) {
-        let us = ns as f64 / 1e3;
-        if ns > 0 && self.0.is_none_or(|pause| pause.us < us) {
-            self.0 = Some(Pause { us, packet });
-        }
+    /// Requests that the connection leaves without a reply at its end, by their begin.
+    fn take_unanswered(&mut self) -> impl Iterator<Item = u64> + use<> {
+        let untracked = std::mem::take(&mut self.untracked);
+        let tracked = std::mem::take(&mut self.in_flight);
+        let begins = tracked.into_iter().map(|call| call.at_ns);
+        begins.chain((0..untracked).map(|_| 0))
     }
 }
 
@@ -106,16 +113,9 @@ pub(super) struct LoadMeter {
     requests: u64,
     first_ns: u64,
     last_ns: u64,
-    in_flight: u64,
-    /// Since when this number is under way.
-    since_ns: u64,
-    levels: Vec<u64>,
-    concurrency_max: u64,
-    idle_from_ns: Option<u64>,
+    in_flight: InFlight,
     gaps: Moments,
     gap_quantiles: Latencies,
-    waiting: Longest,
-    resting: Longest,
     turnarounds: Latencies,
     connects: Latencies,
     coupling: Correlation,
@@ -159,14 +159,68 @@ impl LoadMeter {
             connection.ending = true;
             self.open -= 1;
         }
+        if connection.ending {
+            self.follow_end(flow, segment);
+        }
+    }
+
+    /// A segment of a connection that is ending. From its first FIN on, it is not known whether
+    /// requests under way are over: late bytes may complete a reply, and a client may be
+    /// half-closed.
+    fn follow_end(&mut self, flow: FlowId, segment: &Segment) {
+        let Some(connection) = self.connections.get_mut(flow) else {
+            return;
+        };
+        let is_client = segment.direction == Direction::Request;
+        if segment.flags.has(Flags::RST) {
+            let unread = std::mem::take(&mut connection.unread);
+            let fin_ns = connection.fin.filter(|_| is_client).map(|(at_ns, _)| at_ns);
+            for ended_ns in unread {
+                self.in_flight.settle(fin_ns.unwrap_or(ended_ns));
+            }
+            return self.end_unanswered(flow);
+        }
+        if segment.flags.has(Flags::FIN) && connection.fin.is_none() {
+            connection.fin = Some((segment.at_ns, segment.direction));
+            for _ in 0..connection.in_flight.len() as u64 + connection.untracked {
+                self.in_flight.doubt();
+            }
+        }
+        if !is_client {
+            connection.reply_end = connection.reply_end.max(segment.end());
+        } else if segment.acknowledged >= connection.reply_end {
+            for ended_ns in connection.unread.drain(..) {
+                self.in_flight.settle(ended_ns);
+            }
+        }
+    }
+
+    /// The server has sent all: what is unanswered stays so.
+    pub(super) fn replies_over(&mut self, flow: FlowId) {
+        if let Some(connection) = self.connections.get_mut(flow) {
+            connection.replies_over = true;
+            self.end_unanswered(flow);
+        }
+    }
+
+    /// Requests without a reply end with their connection: at its first FIN, otherwise now.
+    fn end_unanswered(&mut self, flow: FlowId) {
+        let Some(connection) = self.connections.get_mut(flow) else {
+            return;
+        };
+        let fin = connection.fin;
+        for began_ns in connection.take_unanswered() {
+            match fin {
+                Some((fin_ns, _)) => self.in_flight.settle(fin_ns.max(began_ns)),
+                None => self.in_flight.end(self.now_ns),
+            }
+        }
     }
 
     pub(super) fn call_started(&mut self, flow: FlowId, segment: &Segment) {
         let now = self.now_ns;
-        // Before `change`: the pause ends with this request, which is under way from
-        // now on.
-        self.gap(segment.packet);
-        self.change(1);
+        self.gap();
+        self.in_flight.begin(now, segment.packet);
         let place = self.begin_sample(flow);
         let Some(connection) = self.connections.get_mut(flow) else {
             return;
@@ -188,6 +242,12 @@ impl LoadMeter {
         }
         let ordinal = connection.started;
         connection.started += 1;
+        if connection.replies_over {
+            return self.in_flight.end(now);
+        }
+        if connection.fin.is_some() {
+            self.in_flight.doubt();
+        }
         if connection.in_flight.len() < IN_FLIGHT_MAX {
             let started = CallInFlight {
                 ordinal,
@@ -205,32 +265,39 @@ impl LoadMeter {
         let Some(connection) = self.connections.get_mut(flow) else {
             return;
         };
+        let is_whole = matches!(ending, Ending::Framed | Ending::UntilClose);
         let mut pending = connection.in_flight.iter();
-        if let Some(place) = pending.position(|started| started.ordinal == ordinal) {
-            let started = connection.in_flight.remove(place);
-            let is_whole = matches!(ending, Ending::Framed | Ending::UntilClose);
-            if let Some((place, at_ns)) = started.and_then(|call| Some((call.place?, call.at_ns)))
-                && is_whole
-            {
-                self.sample.took_ns[place] = Some(now - at_ns);
+        let began_ns = if let Some(place) = pending.position(|call| call.ordinal == ordinal) {
+            let Some(call) = connection.in_flight.remove(place) else {
+                return;
+            };
+            if let Some(place) = call.place.filter(|_| is_whole) {
+                self.sample.took_ns[place] = Some(now - call.at_ns);
             }
-            let idle_since = connection.in_flight.is_empty() && connection.untracked == 0;
-            connection.idle_since = started
-                .filter(|_| idle_since)
-                .map(|started| (started.at_ns, now));
+            let is_idle = connection.is_idle();
+            connection.idle_since = is_idle.then_some((call.at_ns, now));
+            call.at_ns
         } else if connection.untracked > 0 {
             connection.untracked -= 1;
+            0
         } else {
             return;
+        };
+        match connection.fin {
+            None => self.in_flight.end(now),
+            Some((fin_ns, _)) if !is_whole => self.in_flight.settle(fin_ns.max(began_ns)),
+            Some((_, Direction::Request)) => connection.unread.push(now),
+            Some(_) => self.in_flight.settle(now),
         }
-        self.change(-1);
     }
 
     pub(super) fn closed(&mut self, flow: FlowId) {
+        self.end_unanswered(flow);
         if let Some(connection) = self.connections.remove(flow) {
             self.open -= u64::from(!connection.ending);
-            let left = connection.in_flight.len() as u64 + connection.untracked;
-            self.change(-(left as i64));
+            for ended_ns in connection.unread {
+                self.in_flight.settle(ended_ns);
+            }
         }
     }
 
@@ -246,44 +313,22 @@ impl LoadMeter {
     }
 
     /// A request begins: how long none did.
-    fn gap(&mut self, packet: u64) {
+    fn gap(&mut self) {
         let now = self.now_ns;
         if self.requests == 0 {
             self.first_ns = now;
-            self.since_ns = now;
         } else {
             let gap = now - self.last_ns;
             self.gaps.add(gap as f64 / 1e3);
             self.gap_quantiles.record(gap);
-            let idle_from = self.idle_from_ns.unwrap_or(now);
-            self.waiting.add(idle_from - self.last_ns, packet);
-            self.resting.add(now - idle_from, packet);
         }
         self.requests += 1;
         self.last_ns = now;
-        self.idle_from_ns = None;
     }
 
-    /// This number more are under way from now on.
-    fn change(&mut self, by: i64) {
-        if by == 0 {
-            return;
-        }
-        let level = (self.in_flight as usize).min(LEVELS_MAX - 1);
-        if self.levels.len() <= level {
-            self.levels.resize(level + 1, 0);
-        }
-        // Concurrency is weighted by time, so that Little's law gives the mean latency.
-        self.levels[level] += self.now_ns - self.since_ns;
-        self.since_ns = self.now_ns;
-        self.in_flight = self.in_flight.saturating_add_signed(by);
-        self.concurrency_max = self.concurrency_max.max(self.in_flight);
-        if self.in_flight == 0 {
-            self.idle_from_ns = Some(self.now_ns);
-        }
-    }
-
-    pub(super) fn document(self) -> Load {
+    pub(super) fn document(mut self) -> Load {
+        self.in_flight.finish();
+        let [pause_waiting, pause_resting] = self.in_flight.pauses();
         let seconds = (self.last_ns - self.first_ns) as f64 / 1e9;
         let several = self.requests > 1 && seconds > 0.0;
         Load {
@@ -302,9 +347,9 @@ impl LoadMeter {
             }),
             gap_quantiles_us: self.gap_quantiles.quantiles(),
             latency_mean_us: self.latency_mean_us(),
-            concurrency: self.concurrency(),
-            pause_waiting: self.waiting.0,
-            pause_resting: self.resting.0,
+            concurrency: self.in_flight.document(),
+            pause_waiting,
+            pause_resting,
             turnaround_us: self.turnarounds.quantiles(),
             coupling: self.coupling.document(),
             connections_open_max: self.open_max,
@@ -313,35 +358,7 @@ impl LoadMeter {
         }
     }
 
-    fn request_ns(&self) -> f64 {
-        let levels = self.levels.iter().enumerate();
-        levels.map(|(level, ns)| level as f64 * *ns as f64).sum()
-    }
-
     fn latency_mean_us(&self) -> Option<f64> {
-        (self.requests > 0).then(|| self.request_ns() / self.requests as f64 / 1e3)
-    }
-
-    fn concurrency(&self) -> Option<Concurrency> {
-        let whole: u64 = self.levels.iter().sum();
-        let share = |ns: u64| ns as f64 / whole as f64;
-        let full = (FULL * self.concurrency_max as f64).ceil() as usize;
-        (whole > 0).then(|| Concurrency {
-            mean: self.request_ns() / whole as f64,
-            median: self.median(whole),
-            max: self.concurrency_max,
-            idle_share: share(self.levels[0]),
-            full_share: share(self.levels.iter().skip(full).sum()),
-        })
-    }
-
-    /// The concurrency that half of the time is below or at.
-    fn median(&self, whole: u64) -> u64 {
-        let mut passed = 0;
-        let above_half = self.levels.iter().position(|ns| {
-            passed += ns;
-            passed >= whole.div_ceil(2)
-        });
-        above_half.unwrap_or(0) as u64
+        (self.requests > 0).then(|| self.in_flight.request_ns() / self.requests as f64 / 1e3)
     }
 }

@@ -9,6 +9,7 @@ mod connection_counts;
 mod dissector;
 mod document;
 mod exchange_counts;
+mod in_flight;
 mod ladder;
 mod load;
 mod quantiles;

@@ -411,14 +411,22 @@ impl Conversation {
         direction: Direction,
         listener: &mut impl ExchangeObserver,
     ) {
-        let place = direction as usize;
-        if self.fin[place].is_none_or(|fin| fin > self.reached[place]) {
+        if !self.is_over(direction) {
             return;
         }
         let side = self.side(direction);
         if let Parser::Http1(http1) = &mut self.parser {
             http1.end_of_stream(side, &mut self.calls, listener);
         }
+        if side == 1 {
+            listener.replies_over(self.flow);
+        }
+    }
+
+    /// Its FIN and all before it have come.
+    fn is_over(&self, direction: Direction) -> bool {
+        let place = direction as usize;
+        self.fin[place].is_some_and(|fin| fin <= self.reached[place])
     }
 
     pub(super) fn closed(&mut self, closing: Closing, listener: &mut impl ExchangeObserver) {
@@ -430,6 +438,7 @@ impl Conversation {
         let one_way =
             both_directions_seen && matches!(&self.parser, Parser::Raw(raw) if raw.is_one_way());
         let unknown = matches!(self.parser, Parser::Unknown(_));
+        let replies_over = self.is_over(self.calls.caller.opposite());
         if !one_way && self.is_ambiguous() {
             self.calls.abandon_unanswered(listener);
         }
@@ -439,6 +448,8 @@ impl Conversation {
             _ if one_way && call.request_done => Ending::Framed,
             _ if unknown && call.exchange.reply.is_some() => Ending::UntilClose,
             Closing::Orderly | Closing::Reset(_) if both_directions_seen => Ending::Broken,
+            // A server may have closed, and its client not, when the capture ends.
+            Closing::Unseen if both_directions_seen && replies_over => Ending::Broken,
             _ => Ending::Unseen,
         };
         self.calls.finish_all(ending, listener);

@@ -220,6 +220,10 @@ pub trait ExchangeObserver {
     /// The exchange of that number is over; [`ExchangeObserver::exchange`] follows, later.
     fn call_ended(&mut self, _flow: FlowId, _ordinal: u64, _ending: Ending) {}
 
+    /// The answering side has sent all, up to its FIN: what is unanswered stays so. May be
+    /// reported several times.
+    fn replies_over(&mut self, _flow: FlowId) {}
+
     /// A message has no counterpart: the capture lacks it, or does not show which it
     /// is. The exchange of a request is also reported, with [`Ending::Unseen`].
     fn unpaired(&mut self, _flow: FlowId, _message: Message) {}

@@ -1,6 +1,7 @@
 //! When requests began, how many were under way, and whether they waited for replies.
 
 use wirelab_trace::output::Load;
+use wirelab_trace::protocol::exchange::Ending;
 
 use super::packet_builder::{C, PacketBuilder, S};
 
@@ -102,6 +103,168 @@ fn a_request_that_is_never_answered_is_under_way_to_the_end_of_its_connection() 
     let load = load(&builder);
     assert!((load.latency_mean_us.unwrap() - 10_100.0).abs() < 1e-6);
     assert!(load.per_s.is_none() && load.gap_us.is_none());
+}
+
+/// A connection of that kind, and what is under way while another one goes on for a second.
+fn with_another(write: impl Fn(&mut PacketBuilder)) -> Load {
+    let mut builder = PacketBuilder::new();
+    write(&mut builder);
+    builder.next_connection().wait(1_000_000);
+    builder.send(C, GET).send(S, REPLY);
+    load(&builder)
+}
+
+/// Milliseconds that requests were under way in sum, less those of the other connection.
+fn under_way_ms(load: &Load) -> f64 {
+    (load.latency_mean_us.unwrap() * load.requests as f64 - 100.0) / 1e3
+}
+
+#[track_caller]
+fn assert_under_way(write: impl Fn(&mut PacketBuilder), ms: f64) {
+    let load = with_another(write);
+    let found = under_way_ms(&load);
+    assert!((found - ms).abs() < 1e-6, "{found} instead of {ms}");
+    assert_eq!(load.concurrency.unwrap().max, 1);
+}
+
+#[test]
+fn an_unanswered_request_ends_with_the_servers_fin() {
+    let write = |builder: &mut PacketBuilder| {
+        builder.send(C, GET).wait(4_900).fin(S);
+    };
+    assert_under_way(write, 5.0);
+    assert_under_way(
+        |builder| {
+            write(builder);
+            builder.ack(C).wait(50_000).fin(C).ack(S);
+        },
+        5.0,
+    );
+}
+
+#[test]
+fn an_unanswered_request_ends_with_a_reset_of_either_side() {
+    for side in [C, S] {
+        let write = |builder: &mut PacketBuilder| {
+            builder.send(C, GET).wait(4_900).reset(side);
+        };
+        assert_under_way(write, 5.0);
+    }
+}
+
+#[test]
+fn a_reply_with_fin_in_the_same_segment_answers_its_request() {
+    let mut builder = PacketBuilder::new();
+    builder.send(C, GET).wait(4_900).send_last(S, REPLY);
+    builder.next_connection().wait(1_000_000);
+    builder.send(C, GET).send(S, REPLY);
+    let dissected = builder.dissect();
+    assert!((under_way_ms(&dissected.dissection.load) - 5.0).abs() < 1e-6);
+    let endings = &dissected.dissection.exchanges.endings;
+    assert_eq!(endings.get(&Ending::Framed), Some(&2), "{endings:?}");
+}
+
+#[test]
+fn a_fin_that_is_captured_before_the_reply_does_not_end_the_request() {
+    assert_under_way(
+        |builder| {
+            builder
+                .send(C, GET)
+                .wait(4_800)
+                .send(S, REPLY)
+                .fin(S)
+                .swap();
+        },
+        5.0,
+    );
+}
+
+#[test]
+fn a_half_closed_client_waits_for_its_reply() {
+    assert_under_way(
+        |builder| {
+            builder.send(C, GET).fin(C).wait(4_800).send(S, REPLY);
+            builder.ack(C).fin(S).ack(C);
+        },
+        5.0,
+    );
+    assert_under_way(
+        |builder| {
+            builder.send_last(C, GET).wait(4_900).send_last(S, REPLY);
+            builder.ack(C);
+        },
+        5.0,
+    );
+}
+
+#[test]
+fn a_client_that_gave_up_has_ended_its_request() {
+    // Its tool's timeout; the reply comes much later, and a RST answers it.
+    assert_under_way(
+        |builder| {
+            builder.send(C, GET).wait(1_900).fin(C).wait(90_000);
+            builder.send(S, REPLY).reset(C);
+        },
+        2.0,
+    );
+    // No reply comes at all, and the server closes later, or never.
+    assert_under_way(
+        |builder| {
+            builder.send(C, GET).wait(1_900).fin(C).wait(90_000).fin(S);
+        },
+        2.0,
+    );
+    assert_under_way(
+        |builder| {
+            builder.send(C, GET).wait(1_900).fin(C).ack(S);
+        },
+        2.0,
+    );
+}
+
+#[test]
+fn requests_of_a_pipeline_end_with_their_connection() {
+    let load = with_another(|builder| {
+        builder.send(C, GET).send(C, GET).send(C, GET);
+        builder.wait(900).send(S, REPLY).wait(900).fin(S);
+    });
+    // 1.2 ms the first, 2.1 and 2.0 ms the others.
+    let found = under_way_ms(&load);
+    assert!((found - 5.3).abs() < 1e-6, "{found}");
+    assert_eq!(load.concurrency.unwrap().max, 3);
+}
+
+#[test]
+fn a_request_behind_the_servers_fin_is_not_under_way() {
+    assert_under_way(
+        |builder| {
+            builder.send(C, GET).send(S, REPLY).wait(900).fin(S);
+            builder.send(C, GET).reset(S);
+        },
+        0.1,
+    );
+}
+
+#[test]
+fn a_connection_that_only_the_server_closed_left_its_request_broken() {
+    let mut builder = PacketBuilder::new();
+    builder.send(C, GET).fin(S).ack(C);
+    let endings = builder.dissect().dissection.exchanges.endings;
+    assert_eq!(endings.get(&Ending::Broken), Some(&1), "{endings:?}");
+    // Without the FIN, the reply may come behind the end of the capture.
+    let mut builder = PacketBuilder::new();
+    builder.send(C, GET).ack(S);
+    let endings = builder.dissect().dissection.exchanges.endings;
+    assert_eq!(endings.get(&Ending::Unseen), Some(&1), "{endings:?}");
+}
+
+#[test]
+fn a_request_without_any_end_is_under_way_to_the_end_of_the_capture() {
+    let load = with_another(|builder| {
+        builder.send(C, GET);
+    });
+    assert_eq!(load.concurrency.unwrap().max, 2);
+    assert!(under_way_ms(&load) > 1_000.0);
 }
 
 #[test]

@@ -148,6 +148,25 @@ impl PacketBuilder {
         self
     }
 
+    /// One segment with FIN, the last of its side.
+    pub fn send_last(&mut self, direction: Direction, payload: &[u8]) -> &mut PacketBuilder {
+        self.send(direction, payload);
+        let last = self.sent.last_mut().expect("a packet");
+        last.flags = Flags(last.flags.0 | Flags::FIN.0);
+        self.next[direction as usize] += 1;
+        self
+    }
+
+    /// The last two segments were captured the other way round.
+    pub fn swap(&mut self) -> &mut PacketBuilder {
+        let [.., before, last] = &mut self.sent[..] else {
+            panic!("two packets");
+        };
+        std::mem::swap(before, last);
+        std::mem::swap(&mut before.at_ns, &mut last.at_ns);
+        self
+    }
+
     /// Many segments of that number of bytes.
     pub fn pieces(
         &mut self,

@@ -9,6 +9,7 @@ from wirelab.cli.error_handling import folded, out
 from wirelab.cli.output import run as results
 from wirelab.errors import EXIT_FAILED, EXIT_OK
 from wirelab.format.counting import counted
+from wirelab.run import keeping
 from wirelab.study import sections as study_page
 from wirelab.study.reproduction import Reproduction
 
@@ -29,6 +30,8 @@ def _print(made: Reproduction, page: Path, verbose: bool) -> None:
         out.print(folded(study_page.first_look(made), out.width), style="bold")
     for why in made.incomplete:
         results.point(why, "!", style="yellow")
+    if made.is_kept:
+        results.point(keeping.LEFT_OUT)
     out.print(folded(study_page.count(made), out.width))
     for outcome, claims in study_page.claims(made).items():
         if claims:

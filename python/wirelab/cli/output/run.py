@@ -15,7 +15,7 @@ from wirelab.cli.output import thresholds as verdicts
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.format.sanitize import sanitize
 from wirelab.run import directory as run_directory
-from wirelab.run import finished
+from wirelab.run import finished, keeping
 
 if TYPE_CHECKING:
     from wirelab.explain.thresholds import Condition, Judged
@@ -174,6 +174,8 @@ def _print(run: Run, page: Path, manifest: Manifest, failed: Sequence[Trial]) ->
 
     for sentence in run.incomplete:
         point(sentence, "!", style="yellow")
+    if keeping.is_kept(run.folder):
+        point(keeping.LEFT_OUT)
     first, *others = sentences(run.trials, manifest.threshold_in_use, manifest.comparison)
     out.print(folded(sanitize(first), out.width), "bold")
     out.print()

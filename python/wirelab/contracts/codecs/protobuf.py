@@ -87,3 +87,15 @@ def _read_one(contract: Contract, field: Field, found: Any) -> Any:
     if field.kind is Kind.MESSAGE:
         return _read(contract, field.type_name, found)
     return (found.seconds, found.nanos) if field.kind in MOMENTS else found
+
+
+def to_json(contract: Contract, message: str, value: Value) -> dict[str, Any]:
+    """The value as proto3 JSON, every field that has a value named."""
+    from google.protobuf import json_format
+
+    made = message_types(contract)[message]()
+    made.ParseFromString(encode(contract, message, value))
+    document: dict[str, Any] = json_format.MessageToDict(
+        made, always_print_fields_with_no_presence=True
+    )
+    return document

@@ -34,7 +34,7 @@ def decode(contract: Contract, message: str, content: bytes, codec: Codec) -> Va
     """Raises :class:`UsageError`."""
     try:
         tree = _parse(content, codec)
-    except (ValueError, RecursionError, EOFError) as error:
+    except (ValueError, TypeError, RecursionError, OverflowError) as error:
         raise UsageError(f"{message}: not {codec}: {error!s:.200}") from None
     return complete(contract, message, from_tree(contract, message, tree, codec))
 
@@ -48,7 +48,10 @@ def _parse(content: bytes, codec: Codec) -> Any:
         import cbor2
 
         stream = io.BytesIO(content)
-        tree = cbor2.load(stream)
+        try:
+            tree = cbor2.load(stream)
+        except cbor2.CBORError as error:
+            raise ValueError(str(error)) from None
         if stream.tell() != len(content):
             raise ValueError("bytes after the message")
         return tree

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed
 from wirelab.experiment.external import ExternalService
 from wirelab.process import cgroups
@@ -26,7 +27,7 @@ from wirelab.process.services import Service
 from wirelab.records.group import GroupResult
 from wirelab.records.service import IdentityRecord, ServiceRecord
 from wirelab.stack.external import LANGUAGE
-from wirelab.trial.plans import preparation, settings, store_timeout_ms
+from wirelab.trial.plans import preparation, settings, store_timeout_ms, warming
 from wirelab.trial.setup import TrialSetup
 from wirelab.trial.stages.link import AnyLink, End
 
@@ -139,21 +140,23 @@ class LabService:
         """Makes the calls of ``prepare`` with the engine."""
         setup = self._setup
         for step in setup.experiment.prepare:
-            drive = Drive(
-                preparation(setup.experiment, setup.planned, endpoint, step),
-                ProcessOptions(
-                    log=setup.folder / "prepare.log",
-                    cores=setup.table.engine,
-                    namespace=self._link.client.namespace,
-                ),
-                interruption=setup.interruption,
-            )
-            made = GroupResult.of(drive.outcome().groups[0])
-            setup.interruption.check()
-            if made.errors or made.ok != step.calls:
-                raise TrialFailed(
-                    f"prepare: {made.ok:,} of {step.calls:,} calls of {step.name} succeeded"
-                )
+            plan = preparation(setup.experiment, setup.planned, endpoint, step)
+            _make_calls(setup, self._link, plan, f"prepare: {step.name}", step.calls)
+
+
+def _make_calls(setup: TrialSetup, link: AnyLink, plan: Plan, what: str, calls: int) -> None:
+    """Makes calls with the engine before a trial. Raises :class:`TrialFailed` unless every one
+    succeeds."""
+    options = ProcessOptions(
+        log=setup.folder / "prepare.log",
+        cores=setup.table.engine,
+        namespace=link.client.namespace,
+    )
+    drive = Drive(plan, options, interruption=setup.interruption)
+    made = GroupResult.of(drive.outcome().groups[0])
+    setup.interruption.check()
+    if made.errors or made.ok != calls:
+        raise TrialFailed(f"{what}: {made.ok:,} of {calls:,} calls succeeded")
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,11 @@ class DeclaredService:
             raise TrialFailed(f"{failure.reason}{left}") from failure
 
     def prepare_service(self, endpoint: Endpoint) -> None:
-        """Does nothing: ``prepare`` names calls of wirelab's contracts."""
+        """Makes the calls of ``warm_calls``; ``prepare`` names calls of wirelab's contracts."""
+        setup = self.setup
+        if self.declared.warm_calls:
+            plan = warming(setup.experiment, setup.planned, endpoint)
+            _make_calls(setup, self.link, plan, "warm_calls", self.declared.warm_calls)
 
 
 def _process_options(setup: TrialSetup, link: AnyLink, group: Path | None) -> ProcessOptions:

@@ -22,8 +22,10 @@ const DELAY_MIN_NS: u64 = 20_000_000;
 const IMMEDIATE_NS: u64 = 300_000;
 
 /// The gap, if it may be one: a small segment came after a packet that did nothing
-/// but acknowledge all before it. [`is_delayed`] decides, once round trips are known.
-pub(crate) fn nagle_stall(sender: &Sender, gap: &Gap) -> Option<Stall> {
+/// but acknowledge all before it. [`is_delayed`] decides, once round trips are known; at once
+/// behind a full segment, where the congestion window may have held it back, too: the last
+/// segment of a message is small.
+pub(crate) fn nagle_stall(sender: &Sender, gap: &Gap, path: &Path) -> Option<Stall> {
     if gap.ns() < DELAY_MIN_NS || gap.interrupted || !gap.after.is_small {
         return None;
     }
@@ -34,7 +36,7 @@ pub(crate) fn nagle_stall(sender: &Sender, gap: &Gap) -> Option<Stall> {
     if !answer.is_pure || answer.acknowledged != gap.before.end || answer.at < gap.before.at {
         return None;
     }
-    Some(Stall {
+    let stall = Stall {
         cause: Cause::NagleDelayedAck,
         direction: sender.direction,
         from: gap.before.at,
@@ -44,7 +46,9 @@ pub(crate) fn nagle_stall(sender: &Sender, gap: &Gap) -> Option<Stall> {
         late: (gap.after.offset, gap.after.end),
         stream: None,
         packets: [gap.before.packet, answer.packet, gap.after.packet],
-    })
+    };
+    let is_undecided = gap.before.is_small || !path.is_known();
+    (is_undecided || is_delayed(&stall, path)).then_some(stall)
 }
 
 /// The same where a new message begins in what came late. Its sender may have had

@@ -52,6 +52,24 @@ fn a_handshake_and_a_round_trip_of_a_second_are_named() {
 }
 
 #[test]
+fn a_window_that_grows_by_one_segment_limits_every_flight() {
+    let mut timeline = Timeline::new();
+    timeline.open(0, 60 * MS).data(C, 100, MS);
+    for segments in 20..24 {
+        timeline.burst(S, segments, 10).ack(C, 60 * MS);
+    }
+    timeline.data(S, 900, 10);
+    assert_parts(
+        &mut timeline,
+        &[
+            (Part::Connecting, 60),
+            (Part::ClientBeforeRequest, 1),
+            (Part::CongestionLimited, 240),
+        ],
+    );
+}
+
+#[test]
 fn a_client_that_idles_between_connecting_and_asking_is_named() {
     let mut timeline = Timeline::new();
     timeline.open(100, 0);

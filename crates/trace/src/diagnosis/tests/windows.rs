@@ -165,6 +165,32 @@ fn flights_that_double_are_slow_start() {
 }
 
 #[test]
+fn a_small_rest_behind_full_flights_waits_for_the_congestion_window() {
+    let mut timeline = Timeline::new();
+    timeline.open(20, 60_000);
+    let mark = begin(&mut timeline, 3);
+    for segments in [6, 9, 12] {
+        timeline.ack(C, 60_000).burst(S, segments, 10);
+    }
+    timeline.ack(C, 60_000).data(S, 33, 10);
+    end(&mut timeline, mark, 60_000);
+    let findings = timeline.findings();
+    assert_eq!(causes(&findings), [Cause::SlowStart]);
+    let ms = findings[0].ms_total;
+    assert!((ms - 240.0).abs() < 0.1, "{ms}");
+}
+
+#[test]
+fn a_small_rest_whose_acknowledgment_was_delayed_is_held_by_nagle() {
+    let mut timeline = Timeline::new();
+    timeline.open(20, 10);
+    let mark = begin(&mut timeline, 12);
+    timeline.ack(C, 41_000).data(S, 33, 20);
+    end(&mut timeline, mark, 10);
+    assert_eq!(causes(&timeline.findings()), [Cause::NagleDelayedAck]);
+}
+
+#[test]
 fn a_message_of_one_flight_meets_no_congestion_window() {
     let mut timeline = Timeline::new();
     timeline.open(10, FAR_US);

@@ -168,7 +168,8 @@ impl Turns {
         } else if let Some(free) = pending.gap.free_from {
             let free = free.clamp(self.mark, at);
             if at - free < path.slack(direction) {
-                return self.until(transfer, at, packet, sink);
+                // The acknowledgment of all that was on its way released it.
+                return self.until(Part::CongestionLimited, at, packet, sink);
             }
             self.until(transfer, free, packet, sink);
             let part = self.paused(pending, at - free);

@@ -1,0 +1,335 @@
+"""Generates, builds, examines and measures the stacks of a message, and answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from wirelab.choose import plan, samples
+from wirelab.choose.answer import Choice, NothingMeasured, Prices, choose
+from wirelab.choose.candidates import Candidate, candidates, named, path, selected
+from wirelab.choose.examination import WrongService, examine
+from wirelab.choose.plan import CLOSED, SCREENING, Conditions, Depth, paced
+from wirelab.choose.samples import Exchange, Sample
+from wirelab.errors import LabError, UsageError
+from wirelab.experiment import loading
+from wirelab.experiment import matrix as planning
+from wirelab.experiment.external import ExternalService
+from wirelab.experiment.model import Experiment
+from wirelab.format.units import format_minutes
+from wirelab.generate.languages import LANGUAGES
+from wirelab.generate.project import Project
+from wirelab.process.interruption import Interruption
+from wirelab.records.trial import Trial
+from wirelab.run import runner
+from wirelab.run.directory import write_whole
+from wirelab.run.finished import Run
+from wirelab.run.progress import Progress
+from wirelab.stack import manifests
+from wirelab.statistics.figure import BYTES, RATE, SERVICE_CPU, Figure
+
+FINALISTS = 4
+"""Stacks that are measured again after the first look."""
+REPEATS_MIN = 5
+"""Trials of each before a decision ends the measurement."""
+TRIALS_MIN = 3
+"""Trials of each, also where the time is over: fewer give no verdict."""
+CLOSED_SHARE = 0.3
+"""Of the time after the first look, for the closed load where there is a rate too."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the user asked."""
+
+    sample: Sample
+    languages: tuple[str, ...]
+    patterns: tuple[str, ...]
+    figure: Figure
+    conditions: Conditions
+    compressions: tuple[str, ...]
+    http2: bool
+    today: str
+    """Reference of the stack that is used today; empty: not given."""
+    budget_s: float
+    """Of both measurements, after the builds."""
+    prices: Prices
+    share: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found, and the runs that it rests on."""
+
+    question: Question
+    choice: Choice
+    screening: Run
+    closed: Run
+    paced: Run | None
+    """At the user's rate; None where none was given."""
+    left_out: Mapping[str, str]
+    """Stacks that were not measured again, or not at all, each with its reason."""
+    ladder: tuple[Candidate, ...] = ()
+    """From today's stack to the recommended one; empty where neither is known."""
+    folder: Path = field(default_factory=Path)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """That which the choice rests on first."""
+        every = (self.paced, self.closed) if self.choice.at_rate else (self.closed, self.paced)
+        return (*(run for run in every if run is not None), self.screening)
+
+
+def answer(question: Question, folder: Path, progress: Progress) -> Answer:
+    """Raises :class:`WirelabError`; what was measured is kept in ``folder``, and the same call
+    continues it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / plan.PROTO).write_text(question.sample.proto, encoding="utf-8")
+    with Interruption() as interruption:
+        projects = _build(question, folder, progress, interruption)
+        every = _candidates(question, projects)
+        today = named(question.today, every) if question.today else None
+        exchanges = samples.exchanges(question.sample, question.conditions.seed)
+        _examine_all(question, every, projects, exchanges, folder, progress, interruption)
+    end = time.monotonic() + question.budget_s
+    measure = _Measuring(question, projects, folder, progress)
+    looked = measure.run("screening", every, SCREENING)
+    _refuse_wrong(looked.trials)
+    ranked, missing = _ranked(question, looked.trials, every)
+    count = max(1, FINALISTS // len(question.compressions))
+    way = _on_the_way(today, ranked, every)
+    chosen = plan.finalists(ranked, way, question.compressions, count)
+    progress.note(f"measuring again: {', '.join(one.reference for one in chosen)}")
+    rate = question.conditions.rate
+    left_s = end - time.monotonic()
+    closed_s = left_s if rate is None else CLOSED_SHARE * left_s
+    closed = measure.within("closed", chosen, CLOSED, closed_s, decides=rate is None)
+    at_rate = None
+    if rate is not None:
+        left_s = end - time.monotonic()
+        at_rate = measure.within("paced", chosen, paced(rate), left_s, decides=True)
+    trials = (*closed.trials, *(at_rate.trials if at_rate else ()))
+    found = _choose(question, trials, chosen)
+    dropped = {one.reference: "not among the best of a first look" for one in ranked}
+    dropped = {name: why for name, why in dropped.items() if not _is_in(name, chosen)}
+    ladder = path(today, found.recommended) if today and found.recommended else ()
+    left_out = {**missing, **dropped}
+    return Answer(question, found, looked, closed, at_rate, left_out, ladder, folder)
+
+
+def _is_in(reference: str, chosen: Sequence[Candidate]) -> bool:
+    return any(one.compressed("none").reference == reference for one in chosen)
+
+
+def _on_the_way(
+    today: Candidate | None, ranked: Sequence[Candidate], every: Sequence[Candidate]
+) -> tuple[Candidate, ...]:
+    """Today's stack, and those between it and the best of the first look."""
+    if today is None:
+        return ()
+    known = {one.compressed("none") for one in every}
+    return tuple(one for one in path(today, ranked[0]) if one.compressed("none") in known)
+
+
+def _build(
+    question: Question, folder: Path, progress: Progress, interruption: Interruption
+) -> dict[str, Project]:
+    """The built service of each language."""
+    built = {}
+    for name in question.languages:
+        built[name] = LANGUAGES[name].build(
+            question.sample.contract,
+            question.sample.proto,
+            folder / "services" / name,
+            interruption,
+            progress.building,
+        )
+        progress.building("")
+    return built
+
+
+def _candidates(question: Question, projects: Mapping[str, Project]) -> tuple[Candidate, ...]:
+    every = [
+        one
+        for name in projects
+        for one in candidates(
+            [name], LANGUAGES[name].stacks(question.sample.contract), http2=question.http2
+        )
+    ]
+    return selected(every, question.patterns)
+
+
+def _examine_all(
+    question: Question,
+    every: Sequence[Candidate],
+    projects: Mapping[str, Project],
+    exchanges: Sequence[Exchange],
+    folder: Path,
+    progress: Progress,
+    interruption: Interruption,
+) -> None:
+    """Writes replies and requests of each stack; those over HTTP are examined first."""
+    sample = question.sample
+    for one in every:
+        for file in (plan.reply_file(one), plan.requests_file(one)):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        samples.write_reply(sample, one, folder / plan.reply_file(one))
+        right: dict[int, bytes] = {}
+        if one.binding != "grpc" and one.transport == "http/1.1":
+            progress.building(f"examining {one.reference}")
+            samples.write_requests(sample, one, exchanges, {}, folder / plan.requests_file(one))
+            service = _service(question, one, projects[one.language], folder)
+            right = examine(sample, one, service, exchanges, folder, interruption)
+        if one.transport == "http/1.1" or one.binding == "grpc":
+            samples.write_requests(sample, one, exchanges, right, folder / plan.requests_file(one))
+    progress.building("")
+
+
+def _service(
+    question: Question, candidate: Candidate, project: Project, folder: Path
+) -> ExternalService:
+    """The service of a candidate alone, as an experiment file has it."""
+    depth = replace(SCREENING, repeats=1)
+    text = _text("examination", question, [candidate], {candidate.language: project}, depth)
+    [service] = _parse(text, folder).services
+    assert isinstance(service, ExternalService)
+    return service
+
+
+def _text(
+    name: str,
+    question: Question,
+    every: Sequence[Candidate],
+    projects: Mapping[str, Project],
+    depth: Depth,
+) -> str:
+    method = question.sample.contract.method
+    about = f"Which stack is best for {method}: {question.figure.title}?"
+    of = {one: projects[one.language] for one in every}
+    return plan.experiment(name, about, question.sample, of, question.conditions, depth)
+
+
+def _parse(text: str, folder: Path) -> Experiment:
+    file = folder / ".experiment.yaml"
+    write_whole(file, text)
+    try:
+        return loading.load(file)
+    finally:
+        file.unlink()
+
+
+@dataclass(frozen=True)
+class _Measuring:
+    """Runs experiments whose files are next to their runs."""
+
+    question: Question
+    projects: Mapping[str, Project]
+    folder: Path
+    progress: Progress
+
+    def run(
+        self,
+        name: str,
+        every: Sequence[Candidate],
+        depth: Depth,
+        enough: Callable[[Sequence[Trial]], bool] | None = None,
+    ) -> Run:
+        """One experiment."""
+        text = _text(name, self.question, every, self.projects, depth)
+        file = self.folder / f"{name}.yaml"
+        write_whole(file, text)
+        return runner.run(
+            loading.load(file),
+            self.folder / name,
+            source=text,
+            progress=self.progress,
+            share=self.question.share,
+            enough=enough,
+            whole=self.folder,
+        )
+
+    def within(
+        self, name: str, every: Sequence[Candidate], depth: Depth, seconds: float, *, decides: bool
+    ) -> Run:
+        """As many repeats as fit into that time, at least :data:`TRIALS_MIN`. ``decides``: it ends
+        early once the answer is known."""
+        alone = replace(depth, repeats=1)
+        experiment = _parse(_text(name, self.question, every, self.projects, alone), self.folder)
+        planned = planning.schedule(experiment, manifests.load()).trials
+        one_s = sum(planning.seconds(experiment, trial) for trial in planned)
+        repeats = max(TRIALS_MIN, min(depth.repeats, int(seconds / one_s)))
+        end = time.monotonic() + seconds
+
+        def is_enough(trials: Sequence[Trial]) -> bool:
+            counts = [sum(t.point.stack == one.name for t in trials) for one in every]
+            if min(counts) < TRIALS_MIN:
+                return False
+            if time.monotonic() > end:
+                return True
+            if not decides or min(counts) < REPEATS_MIN:
+                return False
+            return _choose(self.question, trials, every).is_decided
+
+        return self.run(name, every, replace(depth, repeats=repeats), is_enough)
+
+
+def _refuse_wrong(trials: Sequence[Trial]) -> None:
+    """Raises :class:`WrongService` if a service gave a wrong reply in the first look."""
+    for trial in trials:
+        if trial.status == "measured" and trial.result.errors:
+            kinds = ", ".join(trial.result.errors_by_kind)
+            raise WrongService(
+                f"{trial.point.stack}: {trial.result.errors:,} replies were not right ({kinds})",
+                "nothing of it is compared; the run of the first look has examples",
+            )
+
+
+def _ranked(
+    question: Question, trials: Sequence[Trial], every: Sequence[Candidate]
+) -> tuple[list[Candidate], dict[str, str]]:
+    """The stacks by the figure of the first look, the best first; and why others are missing."""
+    figure = question.figure if question.figure in (SERVICE_CPU, BYTES) else RATE
+    by_name = {one.name: one for one in every}
+    known: dict[Candidate, float] = {}
+    missing = {}
+    for trial in trials:
+        one = by_name[trial.point.stack]
+        value = figure.of(trial) if trial.status == "measured" else None
+        if value is None:
+            missing[one.reference] = trial.reason or "no right reply"
+        else:
+            known[one] = value
+    if not known:
+        raise LabError("no stack gave a right reply", next(iter(missing.values()), ""))
+    best = sorted(known, key=lambda one: known[one], reverse=figure.better == "higher")
+    return best, missing
+
+
+def _choose(question: Question, trials: Sequence[Trial], chosen: Sequence[Candidate]) -> Choice:
+    try:
+        return choose(
+            [trial for trial in trials if trial.status == "measured"],
+            {one.name: one for one in chosen},
+            question.figure,
+            has_rate=question.conditions.rate is not None,
+            threshold=question.conditions.threshold,
+            prices=question.prices,
+        )
+    except NothingMeasured as error:
+        raise LabError(
+            str(error), "the runs in the folder have the reasons; a longer --budget may help"
+        ) from error
+
+
+def refuse_languages(names: Sequence[str]) -> None:
+    """Raises :class:`UsageError` for a language without a generator."""
+    for name in names:
+        if name not in LANGUAGES:
+            raise UsageError(f"--language {name}: unknown", f"use {', '.join(LANGUAGES)}")
+
+
+def time_words(question: Question) -> str:
+    """What is said before anything is done."""
+    return f"at most about {format_minutes(question.budget_s)} after the builds"

@@ -1,0 +1,123 @@
+"""What the stacks are sent: varied requests, and what their replies must be."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wirelab.choose.candidates import Candidate
+from wirelab.contracts import rules
+from wirelab.contracts.codecs import Codec, encode
+from wirelab.contracts.schema import Contract
+from wirelab.contracts.values import Value, complete
+from wirelab.contracts.vary import varied
+from wirelab.run.directory import write_whole
+
+REQUESTS = 32
+"""Varied requests; calls take one at random."""
+MEDIA_TYPES = {
+    Codec.JSON: "application/json",
+    Codec.PROTOBUF: "application/x-protobuf",
+    Codec.XML: "application/xml",
+    Codec.CBOR: "application/cbor",
+    Codec.MSGPACK: "application/vnd.msgpack",
+    Codec.SOAP_LITERAL: "text/xml; charset=utf-8",
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The user's message."""
+
+    contract: Contract
+    proto: str
+    """Text of the .proto."""
+    request: Value
+    reply: Value
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request and the only right reply to it."""
+
+    request: Value
+    reply: Value
+
+
+def exchanges(sample: Sample, seed: int, count: int = REQUESTS) -> tuple[Exchange, ...]:
+    """Requests whose values differ by ``seed``, each with its reply."""
+    contract = sample.contract
+    made = []
+    for request in varied(contract, sample.request, seed, count):
+        right = rules.reply(contract, sample.reply, rules.number(contract, request))
+        made.append(Exchange(request, complete(contract, contract.reply, right)))
+    return tuple(made)
+
+
+def codec_of(candidate: Candidate) -> Codec:
+    """The codec of its messages."""
+    return Codec(candidate.codec)
+
+
+def request_bytes(sample: Sample, exchange: Exchange, candidate: Candidate) -> bytes:
+    """The content of a request; of gRPC without its frame."""
+    return encode(sample.contract, sample.contract.request, exchange.request, codec_of(candidate))
+
+
+def headers(sample: Sample, candidate: Candidate) -> dict[str, str]:
+    """Header fields of its requests over HTTP."""
+    fields = {"content-type": MEDIA_TYPES[codec_of(candidate)]}
+    if candidate.binding == "soap":
+        fields["soapaction"] = f'"{sample.contract.xml_namespace}#{sample.contract.method}"'
+    return fields
+
+
+def path(candidate: Candidate) -> str:
+    """Path of its requests over HTTP."""
+    return "/soap" if candidate.binding == "soap" else "/call"
+
+
+def write_reply(sample: Sample, candidate: Candidate, file: Path) -> None:
+    """The sample reply as the service reads it at its start. Raises :class:`OSError`."""
+    codec = codec_of(candidate)
+    bare = Codec.XML if codec is Codec.SOAP_LITERAL else codec
+    write_whole(file, encode(sample.contract, sample.contract.reply, sample.reply, bare))
+
+
+def write_requests(
+    sample: Sample,
+    candidate: Candidate,
+    every: Sequence[Exchange],
+    right: Mapping[int, bytes],
+    file: Path,
+) -> None:
+    """The request list of an experiment file. ``right`` are replies that were decoded and found
+    right, by the number of their exchange: others must be the same bytes. Raises
+    :class:`OSError`."""
+    lines = []
+    for number, exchange in enumerate(every):
+        line: dict[str, object] = {
+            "body": base64.b64encode(request_bytes(sample, exchange, candidate)).decode()
+        }
+        expect = _expectation(sample, candidate, exchange, right.get(number))
+        if expect:
+            line["expect"] = expect
+        lines.append(json.dumps(line, separators=(",", ":")))
+    write_whole(file, "\n".join(lines) + "\n")
+
+
+def _expectation(
+    sample: Sample, candidate: Candidate, exchange: Exchange, right: bytes | None
+) -> dict[str, object]:
+    if candidate.binding == "grpc":
+        from wirelab.contracts.codecs import protobuf
+
+        return {"message": protobuf.to_json(sample.contract, sample.contract.reply, exchange.reply)}
+    if codec_of(candidate) is Codec.JSON:
+        content = encode(sample.contract, sample.contract.reply, exchange.reply, Codec.JSON)
+        return {"json": json.loads(content)}
+    return {"sha256": hashlib.sha256(right).hexdigest()} if right is not None else {}

@@ -1,0 +1,76 @@
+package service.web;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Locale;
+import java.util.Set;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.GZIPOutputStream;
+
+/** A content coding of RFC 9110 section 8.4.1: none, gzip (RFC 1952) or zstd (RFC 8878). */
+enum Coding {
+    NONE(Set.of()),
+    GZIP(Set.of("gzip", "x-gzip")),
+    ZSTD(Set.of("zstd"));
+
+    /** Names of this coding in Content-Encoding. */
+    private final Set<String> names;
+
+    Coding(Set<String> names) {
+        this.names = names;
+    }
+
+    static Coding of(String compression) {
+        return valueOf(compression.toUpperCase(Locale.ROOT));
+    }
+
+    String token() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The coding of a body with this Content-Encoding; null for one that is not known. */
+    static Coding reading(String contentEncoding) {
+        if (contentEncoding == null || contentEncoding.equalsIgnoreCase("identity")) {
+            return NONE;
+        }
+        for (Coding coding : values()) {
+            if (coding.names.contains(contentEncoding.toLowerCase(Locale.ROOT))) {
+                return coding;
+            }
+        }
+        return null;
+    }
+
+    boolean isAccepted(Iterable<String> acceptEncoding) {
+        return Weights.of(acceptEncoding).allows(names);
+    }
+
+    byte[] encode(byte[] body) throws IOException {
+        if (this == ZSTD) {
+            return Zstd.compress(body);
+        }
+        ByteArrayOutputStream packed = new ByteArrayOutputStream(Math.max(64, body.length / 2));
+        try (GZIPOutputStream gzip = new GZIPOutputStream(packed)) {
+            gzip.write(body);
+        }
+        return packed.toByteArray();
+    }
+
+    /**
+     * What is packed, unpacked. Closing it does not close {@code packed}: Tomcat reads the next
+     * request by the same stream, and a decoder's finalizer closes it when that request has begun.
+     */
+    InputStream decode(InputStream packed) throws IOException {
+        InputStream kept = new FilterInputStream(packed) {
+            @Override
+            public void close() {
+                // Its owner closes it.
+            }
+        };
+        return this == ZSTD ? new ZstdInputStream(kept) : new GZIPInputStream(kept, 8192);
+    }
+}

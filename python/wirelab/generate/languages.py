@@ -1,0 +1,66 @@
+"""The languages for which services are generated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol, cast
+
+from wirelab.contracts.schema import Contract
+from wirelab.generate.project import Project
+from wirelab.process.build_progress import OnBuild, ignore
+from wirelab.process.interruption import Interruption
+
+
+class _Generator(Protocol):
+    """What the module of a language has."""
+
+    def stacks(self, contract: Contract) -> Sequence[tuple[str, str]]: ...
+
+    def write_project(
+        self, contract: Contract, proto: str, descriptors: bytes, folder: Path
+    ) -> Project: ...
+
+
+@dataclass(frozen=True)
+class Language:
+    """One language; its generator is loaded when it is used."""
+
+    name: str
+
+    @property
+    def _generator(self) -> _Generator:
+        return cast("_Generator", import_module(f"wirelab.generate.{self.name}"))
+
+    def stacks(self, contract: Contract) -> tuple[tuple[str, str], ...]:
+        """Bindings and codecs that its services serve."""
+        return tuple(self._generator.stacks(contract))
+
+    def build(
+        self,
+        contract: Contract,
+        proto: str,
+        folder: Path,
+        interruption: Interruption,
+        on_build: OnBuild = ignore,
+    ) -> Project:
+        """Writes the sources into ``folder``, for their reader, and builds them in the cache,
+        unless the same ones were built before. Raises :class:`WirelabError`."""
+        from wirelab.contracts.descriptors import descriptor_set
+        from wirelab.generate.build import build_service
+
+        descriptors = descriptor_set(contract)
+
+        def write(into: Path) -> Project:
+            into.mkdir(parents=True, exist_ok=True)
+            return self._generator.write_project(contract, proto, descriptors, into)
+
+        write(folder)
+        return build_service(self.name, contract, write, interruption, on_build)
+
+
+LANGUAGES = MappingProxyType({name: Language(name) for name in ("go", "java", "rust")})
+"""By name."""

@@ -1,0 +1,93 @@
+"""What a reproduction runs: the experiment of every part, and how long it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from wirelab.errors import UsageError
+from wirelab.experiment import loading as experiment_file
+from wirelab.experiment import matrix as planning
+from wirelab.experiment.model import Experiment
+from wirelab.experiment.scaling import prolonged, replaced, scaled
+from wirelab.format.units import format_minutes
+from wirelab.stack import manifests
+from wirelab.study.catalogue import Found
+from wirelab.study.coverage import coverage
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parts of a study, scaled."""
+
+    found: Found
+    scale: float
+    is_quick: bool
+    is_default: bool
+    """At the study's own scale."""
+    texts: Mapping[str, str]
+    """The experiment file of each part."""
+    experiments: Mapping[str, Experiment]
+
+    def announcement(self) -> Iterator[str]:
+        """How long it takes, where this is known, and what a first look cannot judge."""
+        study = self.found.study
+        known = study.takes.default if self.is_default else None
+        seconds = study.takes.quick if self.is_quick else known
+        if seconds is not None:
+            word = " --quick" if self.is_quick else ""
+            yield (
+                f"{study.name}{word} takes about {format_minutes(seconds)} on two cores, and "
+                "longer where a service must first be built or verified."
+            )
+        if self.is_quick:
+            yield from coverage(study, self.experiments, manifests.load()).sentences()
+
+    def seconds(self, part: str) -> float:
+        """The planned length of a part's trials."""
+        experiment = self.experiments[part]
+        trials = planning.schedule(experiment, manifests.load()).trials
+        return sum(planning.seconds(experiment, trial) for trial in trials)
+
+
+def plan(
+    found: Found, scale: float | None, *, quick: bool, repeats: Mapping[str, int] | None = None
+) -> Plan:
+    """The parts at a share of the published calls, or those of a first look. ``repeats`` of a part
+    are at least those of its file. Raises :class:`UsageError` for a scale that is not a share or a
+    first look that the study does not have."""
+    study = found.study
+    fraction = study.scale if scale is None else scale
+    if not 0 < fraction <= 1:
+        raise UsageError(f"--scale {fraction:g} is not a share", "give more than 0 and at most 1")
+    if quick and scale is not None:
+        raise UsageError("--quick and --scale exclude each other", "give one of them")
+    if quick and not study.quick:
+        raise UsageError(f"{study.name} has no first look", "leave out --quick")
+    shares = study.scales if scale is None else {}
+    texts = {
+        part: prolonged(
+            _text(found, part, shares.get(part, fraction), quick), (repeats or {}).get(part, 0)
+        )
+        for part in parts(found, quick=quick)
+    }
+    experiments = {
+        part: experiment_file.parse(text, str(found.part(part))) for part, text in texts.items()
+    }
+    return Plan(found, fraction, quick, scale is None, texts, experiments)
+
+
+def parts(found: Found, *, quick: bool) -> tuple[str, ...]:
+    """What is run, in the study's order."""
+    study = found.study
+    return tuple(part for part in study.parts if not quick or part in study.quick)
+
+
+def _text(found: Found, part: str, share: float, quick: bool) -> str:
+    """The experiment file that is run for a part."""
+    text = found.part(part).read_text(encoding="utf-8")
+    study = found.study
+    name = f"{study.name}/{part}"
+    if quick:
+        return replaced(text, name, study.quick[part])
+    return scaled(text, name, share, study.scale, study.window_max)
