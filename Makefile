@@ -9,6 +9,8 @@ UV         := $(TOOLS)/bin/uv
 BIN        := .venv/bin
 FUZZ_SECONDS ?= 600
 CHAOS_MINUTES ?= 30
+MINUTES ?= 60
+STUDIES ?=
 
 # uv must build with the Python that `make` found, never with one that it downloads.
 export UV_PYTHON_DOWNLOADS := never
@@ -32,7 +34,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: help demo setup develop parts test test-all test-rust test-rust-alone \
 	compile-rust-tests test-go test-go-alone test-java test-python check lint lint-rust \
 	lint-go lint-java lint-python fmt generate fresh audit bench facts parsers ground-truth judge \
-	many-users soak chaos atlas docs gate-trials limit-coverage known-capacities fuzz wheel test-wheel changelog clean
+	many-users soak chaos atlas studies docs gate-trials limit-coverage known-capacities fuzz wheel test-wheel changelog clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -229,6 +231,10 @@ atlas: develop ## write docs/atlas.md again: every stack of every service (an ho
 	rm -rf runs/atlas
 	$(BIN)/wirelab run experiments/atlas.yaml --out runs/atlas
 	$(BIN)/python -m tools.atlas_page runs/atlas
+
+studies: develop ## measure the five studies, MINUTES (60) at a time, or some: STUDIES=hamo2023 (root, Go, Java, PostgreSQL)
+	@.ci/need go java
+	$(BIN)/python -m tools.studies $(STUDIES) --minutes $(MINUTES)
 
 docs: develop ## the documentation as a site in build/site; a warning fails
 	$(BIN)/python -m tools.site

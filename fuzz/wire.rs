@@ -6,6 +6,7 @@ use wirelab_wire::fuzzing;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| match env!("CARGO_BIN_NAME") {
     "cdr" => fuzzing::fuzz_cdr(data),
+    "chat" => fuzzing::fuzz_chat(data),
     "giop_client" => fuzzing::fuzz_giop_client(data),
     "giop_server" => fuzzing::fuzz_giop_server(data),
     "grpc" => fuzzing::fuzz_grpc(data),
@@ -15,10 +16,12 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| match env!("CARGO_BIN_NAME") {
     "http2" => fuzzing::fuzz_http2(data),
     "ior" => fuzzing::fuzz_ior(data),
     "json" => fuzzing::fuzz_json(data),
+    "ndjson" => fuzzing::fuzz_ndjson(data),
     "protobuf" => fuzzing::fuzz_protobuf(data),
     "raw_client" => fuzzing::fuzz_raw_client(data),
     "raw_server" => fuzzing::fuzz_raw_server(data),
     "soap" => fuzzing::fuzz_soap(data),
+    "sse" => fuzzing::fuzz_sse(data),
     "token_xml" => fuzzing::fuzz_token_xml(data),
     "token_xml_text" => fuzzing::fuzz_token_xml_text(data),
     "xml" => fuzzing::fuzz_xml(data),

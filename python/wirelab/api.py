@@ -42,21 +42,28 @@ class Results:
         return len(self.run.trials)
 
     def trials(self) -> pandas.DataFrame:
-        """:meth:`records` as a data frame. Raises :class:`wirelab.errors.UsageError` where pandas
-        is not installed."""
+        """:meth:`records` as a data frame; ``attrs["units"]`` are :attr:`units`. Raises
+        :class:`wirelab.errors.UsageError` where pandas is not installed."""
         try:
             import pandas
         except ImportError:
             raise UsageError(
                 "pandas is not installed", "pip install pandas, or use records()"
             ) from None
-        return pandas.DataFrame.from_records(self.records())
+        table = pandas.DataFrame.from_records(self.records())
+        table.attrs["units"] = self.units
+        return table
 
     def records(self) -> list[dict[str, Any]]:
         """One flat row per trial: its point, repeat and status, then every figure in its unit
         (:data:`wirelab.statistics.figure.FIGURES`, ``RUNTIME``, ``CODEC`` and
         ``FIRST_CALLS``: 1/s, ns, s, B); None where the trial lacks it."""
         return [_record(trial) for trial in self]
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of every figure in :meth:`records`: 1/s, ns, s, B, or empty for a number."""
+        return {figure.name: figure.unit for figure in _KNOWN}
 
     def cells(self) -> list[Cell]:
         """The points of the run's matrix with their trials, in the order in which they came."""

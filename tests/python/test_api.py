@@ -47,6 +47,8 @@ def test_a_frame_has_the_same_rows(run: wirelab.Results) -> None:
     assert len(table) == 8
     medians = table.groupby("stack")["response_p50"].median()
     assert medians[REST] < medians[GRPC]
+    assert table.attrs["units"]["response_p50"] == "ns"
+    assert table.attrs["units"].keys() <= set(table.columns)
 
 
 def test_two_cells_are_compared(run: wirelab.Results) -> None:

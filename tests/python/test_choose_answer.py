@@ -61,7 +61,7 @@ def test_noise_leaves_it_undecided_and_says_what_would_decide() -> None:
     assert found.recommended is None
     first, second, *_ = sentences(found)
     assert first.startswith("Undecided by calls per second")
-    assert "more trials of each would decide it" in second
+    assert "of each would decide it" in second
 
 
 def test_a_difference_at_the_threshold_names_no_number_of_trials() -> None:

@@ -17,7 +17,7 @@ import msgpack
 import pyarrow
 import pytest
 
-from tests.python.generated_services import (
+from tests.python.generated_java_services import (
     CALL_S,
     Golden,
     Service,

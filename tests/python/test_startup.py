@@ -22,9 +22,20 @@ from wirelab.cli import COMMANDS, GROUPS, Entry, app, main
 HEAVY = {
     *("numpy", "scipy", "matplotlib", "pydantic", "jinja2"),
     *("rich", "jsonschema", "yaml", "typer"),
+    *("google", "cbor2", "msgpack"),
 }
 """Nothing that help and a usage error need."""
-WORKING = {"numpy", "scipy", "matplotlib", "pydantic", "rich", "typer"}
+WORKING = {
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "pydantic",
+    "rich",
+    "typer",
+    "google",
+    "cbor2",
+    "msgpack",
+}
 """Nothing that driving, dissecting and wrapping need."""
 CPU_S_MAX = 2.0
 """Twenty times what help takes: no machine is so slow, and no import of scipy so fast."""

@@ -5,6 +5,7 @@
 
 mod codecs;
 mod sessions;
+mod streams;
 
 use wirelab_contract::calendar::BookRequest;
 use wirelab_contract::transfer::{SubmitReply, SubmitRequest, UploadRequest};
@@ -20,6 +21,7 @@ pub use codecs::{
 pub use sessions::{
     fuzz_giop_client, fuzz_giop_server, fuzz_http1, fuzz_http2, fuzz_raw_client, fuzz_raw_server,
 };
+pub use streams::{fuzz_chat, fuzz_ndjson, fuzz_sse};
 
 /// A document that is read as a message is read alike when written again.
 pub fn fuzz_xml(data: &[u8]) {

@@ -120,6 +120,12 @@ impl Deframer {
         Ok(ended)
     }
 
+    /// Whether a part of a message has come, and not its end.
+    #[must_use]
+    pub fn is_within(&self) -> bool {
+        self.prefix_len > 0
+    }
+
     /// To be asked at the end of the body.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ pub mod gzip;
 pub mod http1;
 pub mod http2;
 pub mod soap;
+pub mod stream;
 pub mod token_xml;
 pub mod xml;
 pub mod zstd;

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from wirelab.choose.candidates import Candidate
 from wirelab.explain.figures import phrase
 from wirelab.explain.findings_text import capitalised
+from wirelab.format.counting import counted
 from wirelab.format.numbers import quantity, ranged
 from wirelab.records.trial import Trial
 from wirelab.report.findings.ranking import Ranking, rankings
@@ -341,7 +342,8 @@ def _open(choice: Choice) -> str:
     )
     advice = " No sensible number of trials would decide it; another --threshold may."
     if all(needed):
-        advice = f" About {max(n for n in needed if n)} more trials of each would decide it."
+        count = counted(max(n for n in needed if n), "more trial")
+        advice = f" About {count} of each would decide it."
     return f"Compared with {choice.first[0].reference}: {ratios}.{advice}"
 
 

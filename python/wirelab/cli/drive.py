@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code, out
+from wirelab.cli.options import stream as of_streams
 from wirelab.cli.options.common import (
     GroupedCommand,
     accept_folder,
@@ -31,14 +32,16 @@ from wirelab.cli.options.drive import (
     PatternOptions,
     refuse_contradictions,
 )
+from wirelab.cli.options.stream import BYTES_MAX, StreamOptions
 from wirelab.cli.options.thresholds import THRESHOLDS, DriveThresholdOptions
-from wirelab.errors import UsageError
+from wirelab.errors import UnitError, UsageError
 
 if TYPE_CHECKING:
     from wirelab.drive.amount import Amount
     from wirelab.drive.measurement import Display, DriveSpec, MeasuredDrive
     from wirelab.drive.request import Request
     from wirelab.drive.session import Call
+    from wirelab.drive.stream import StreamSpec
     from wirelab.secrets.known import KnownSecrets
     from wirelab.stack.reference import Stack
     from wirelab.stack.targets import Server
@@ -76,6 +79,7 @@ OF_STACKS = {"ready-timeout": "leave it out: a server at a URL is running alread
 @option_group("load", LoadOptions, "Load")
 @option_group("pattern", PatternOptions, "Load over time")
 @option_group("message", MessageOptions, "Message to a URL")
+@option_group("stream", StreamOptions, "Stream of messages from a URL")
 @option_group("contract", ContractOptions, "Message to a service of wirelab")
 @option_group("thresholds", DriveThresholdOptions, THRESHOLDS)
 @option_group("output", OutputOptions, "Output")
@@ -127,11 +131,16 @@ def read_spec(options: Options) -> DriveSpec:
         accept_folder("--report", options.output.report)
     target = targets.parse(options.target, _resolve_address(options))
     _refuse_foreign(target, options)
+    stream = read_stream(options)
+    if isinstance(target, targets.Server):
+        from wirelab.drive.stream import accept_server
+
+        target = accept_server(target, stream)
     return DriveSpec(
         options.target,
         target,
         amount=read_amount(options),
-        call=read_call(options, target),
+        call=replace(read_call(options, target), stream=stream),
         conditions=conditions,
         follow=message.follow,
         cookies=message.cookies,
@@ -220,6 +229,43 @@ def read_call(options: Options, target: Stack | Server) -> Call:
     )
 
 
+def read_stream(options: Options) -> StreamSpec:
+    """How replies that are streams are read. Raises :class:`UsageError`."""
+    from wirelab.drive import load_values
+    from wirelab.drive.stream import MODEL, PROMPT, Chat, StreamSpec
+
+    given, message = options.stream, options.message
+    named = next(iter(given.formats), None)
+    is_chat = named == "openai" and message.data is None and message.body is None
+    stop_time = given.stop_time
+    return StreamSpec(
+        format=named,
+        chat=Chat(given.model or MODEL, given.prompt or PROMPT, given.max_tokens)
+        if is_chat
+        else None,
+        expect_text=given.expect_text,
+        expect_messages=given.expect_messages,
+        stop_messages=given.stop_messages,
+        stop_bytes=_read_size("--stop-bytes", given.stop_bytes),
+        stop_s=None if stop_time is None else load_values.positive("--stop-time", stop_time),
+        message_bytes_max=_read_size("--message-max", given.message_max, BYTES_MAX),
+    )
+
+
+def _read_size(option: str, text: str | None, most: int = 2**63) -> int | None:
+    from wirelab.format.units import parse_bytes
+
+    if text is None:
+        return None
+    try:
+        size = parse_bytes(text)
+    except UnitError as error:
+        raise UsageError(f"{option}: {error.message}") from None
+    if not 1 <= size <= most:
+        raise UsageError(f"{option} {text} is not a size of 1 B to {most:,} B", "correct the size")
+    return size
+
+
 def _refuse_foreign(target: Stack | Server, options: Options) -> None:
     """Refuses, by name, options that do not apply to the target."""
     from wirelab.secrets.finding import hide_target
@@ -259,6 +305,11 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         raise UsageError(
             f"--postgres needs store=postgres, but {hide_target(options.target)} has another store",
             "use a stack such as rest@rust?store=postgres, or leave --postgres out",
+        )
+    for option in of_streams.given_names(options.stream) if is_stack else ():
+        raise UsageError(
+            f"{option} applies to URLs only, and {target} is a service of wirelab",
+            "use a URL, or leave the options about streams out",
         )
     for option in _find_given(of_urls) if is_stack else ():
         raise UsageError(

@@ -59,8 +59,8 @@ def _times(listed: Listed) -> str:
 @click.option(
     "--quick",
     is_flag=True,
-    help="Measure fewer cells and repeats, for a first result in minutes; prints first which "
-    "findings it cannot judge.",
+    help="Measure fewer cells and repeats, for a first result within four minutes; prints first "
+    "which findings it cannot judge.",
 )
 @DIRECTORY
 @POSTGRES

@@ -161,6 +161,8 @@ def _take_message(message: Any) -> _Chosen:
 
 def _parse(text: str | bytes, descriptor: Any) -> Any:
     document = documents.parse(text, descriptor.name)
+    if not isinstance(document, dict):
+        raise UsageError(f"{descriptor.name}: the sample is not an object", "correct the sample")
     made = message_factory.GetMessageClass(descriptor)()
     try:
         json_format.ParseDict(document, made)

@@ -161,6 +161,8 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Sequences of calls, where the workload is one."""
     series: tuple[int, ...]
     """Calls that went well, by the tenth of a second of the window in which they ended."""
+    streams: StreamsOutcome | None = None
+    """Replies that were streams of messages."""
     times: dict[str, Times]
     """Times, nanoseconds: `response` of all calls, and, where calls failed, `response_good` and
     `response_failed` of the two kinds of them; `service`, `queueing`, `write`, `wait` and
@@ -337,6 +339,43 @@ class SlicesOutcome(msgspec.Struct, frozen=True, kw_only=True):
     there, and its windows are shorter than planned."""
     slices: tuple[SliceEdges, ...]
     """Measured slices, in their order."""
+
+
+class StreamsOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages of replies that were streams. Their times are in `times`: `ttfm` from `intended`
+    to the last byte of the first message, `gap` between the last bytes of two messages, `stall`
+    the longest gap of each stream, `message_read` from the first byte of a message to its last.
+    Of chat completions also `ttft`, to the first token, and `tpot`, per token after the first;
+    gaps are between events with a token. A stream that failed before its first message is in
+    `ttfm` with the time until then, and one that failed later in `stall` with the time since
+    its last message."""
+
+    bytes: int
+    """Bytes of them, framing included."""
+    bytes_per_s: float
+    """The same of their bytes."""
+    counted: int
+    """Good streams whose tokens the server counted."""
+    empty: int
+    """Good streams without a message."""
+    items: int
+    """Of these, the ones that gaps are between: of chat completions those with a token."""
+    items_per_s: float
+    """The same of items."""
+    messages: int
+    """Messages of the streams that began in the window."""
+    messages_per_s: float
+    """Messages that came within the window, per second of it, whenever their stream began."""
+    read_messages_max: int
+    """Most messages of a stream that one read ended."""
+    reads: int
+    """Reads from sockets that ended a message, one stream at a time."""
+    stopped: int
+    """Streams that were ended from our side, as the plan says."""
+    tokens: int
+    """Tokens of good streams, as the server counted them."""
+    tokens_per_s: float
+    """Tokens of good streams that ended within the window, per second of it."""
 
 
 class TimePoint(msgspec.Struct, frozen=True, kw_only=True):

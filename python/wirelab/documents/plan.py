@@ -550,6 +550,30 @@ class Stage(
     """The level at its end: users, or calls per second."""
 
 
+class Stream(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A reply that is a stream of messages: each is stamped when it arrives. Keys of `expect`
+    about the body apply to each message. A stream without a message is an error, except with
+    gRPC."""
+
+    expect_messages: int | None = None
+    """How many messages the stream has."""
+    expect_text: str | None = None
+    """A text that the messages together have: of a chat completion its content, of events their
+    data. Not with gRPC."""
+    format: StreamFormat
+    """How messages lie in the body."""
+    message_bytes_max: int = 4194304
+    """Bytes of the longest message that is accepted, 1 to 268,435,456."""
+    stop_bytes: int | None = None
+    """The same after so many bytes of the body, at the end of a message."""
+    stop_messages: int | None = None
+    """The stream is ended after so many messages, which is no error; absent: by the server."""
+    stop_s: float | None = None
+    """The same after so many seconds since it was sent, to within 20 ms."""
+
+
 class Tls(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -679,6 +703,8 @@ class HttpWorkload(
     """How results name its calls; absent: by the path."""
     path: str
     """Path and query."""
+    stream: Stream | None = None
+    """The reply is a stream of messages. Then `count_replies` is of no effect."""
 
 
 class GrpcWorkload(
@@ -718,6 +744,9 @@ class GrpcWorkload(
     reflect: bool = False
     """Instead of `proto`, the server itself describes it (gRPC server reflection), once before
     the load and without TLS."""
+    stream: Stream | None = None
+    """The reply is a stream of messages, of format `grpc`; without it, where the method's
+    description says so."""
 
 
 class StepsWorkload(
@@ -793,6 +822,9 @@ RowPer = Literal["call", "user"]
 
 Rows = FileRows | RandomRows
 """Where rows come from."""
+
+StreamFormat = Literal["sse", "ndjson", "openai", "grpc"]
+"""How messages lie in a body."""
 
 Wait = Literal["sleep", "adaptive", "spin"]
 """How threads wait. Time spent spinning is reported apart (`spin_s` of the result)."""

@@ -42,6 +42,8 @@ def hints(
         # A load that is to change has no steady rate.
         changes = amount.stages or amount.bursts
         steady = _unreached(group, amount) if changes else _unsteady(target, group)
+    # A stream that was ended as requested takes its connection of HTTP/1.1 along.
+    keeps = keeps and not (group.streams and group.streams.stopped)
     ended = _ended(group) if keeps else None
     found = (
         _nobody(target, group),

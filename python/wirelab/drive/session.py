@@ -17,6 +17,7 @@ from wirelab.documents.plan import Plan
 from wirelab.drive.amount import Amount
 from wirelab.drive.request import Request
 from wirelab.drive.server_noise import ServerNoise
+from wirelab.drive.stream import StreamSpec
 from wirelab.errors import EngineRefused, LabError, StackError, TrialFailed, UsageError
 from wirelab.experiment import placement
 from wirelab.process import open_files, proxies
@@ -74,6 +75,13 @@ class Call:
     request: Request = field(default_factory=Request)
     """To services of the lab."""
     work: str | None = None
+    stream: StreamSpec = field(default_factory=StreamSpec)
+    """Where replies are streams of messages."""
+
+    @property
+    def content(self) -> bytes | None:
+        """The body, also one that is made for a stream."""
+        return self.body if self.stream.chat is None else self.stream.chat.body()
 
 
 def drive_server(
@@ -309,14 +317,18 @@ def _make_http_workload(server: Server, call: Call) -> Json:
         raise UsageError(
             "--proto belongs to grpc:// and grpcs:// targets", "give the body with --body or --data"
         )
-    return {
+    body, stream = call.content, call.stream
+    workload: Json = {
         "kind": "http",
-        "method": call.method or ("GET" if call.body is None else "POST"),
+        "method": call.method or ("GET" if body is None else "POST"),
         "path": server.path,
-        "headers": [list(header) for header in call.headers],
-        "body_base64": base64.b64encode(call.body or b"").decode(),
+        "headers": [list(header) for header in stream.headers(call.headers)],
+        "body_base64": base64.b64encode(body or b"").decode(),
         **({"expect": {"status": call.status}} if call.status else {"count_replies": True}),
     }
+    if stream.format is not None:
+        workload["stream"] = stream.workload(stream.format)
+    return workload
 
 
 def _make_grpc_workload(server: Server, call: Call) -> Json:
@@ -341,6 +353,8 @@ def _make_grpc_workload(server: Server, call: Call) -> Json:
         "metadata": [list(header) for header in call.headers],
         "count_replies": True,
     }
+    if call.stream.is_given:
+        workload["stream"] = call.stream.workload("grpc")
     if call.proto is not None:
         workload["proto"] = str(call.proto.resolve())
         workload["include"] = [str(folder.resolve()) for folder in call.imports]

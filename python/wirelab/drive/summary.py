@@ -18,6 +18,7 @@ from wirelab.documents.event import (
     PeriodOutcome,
     RepliesOutcome,
     Sequences,
+    StreamsOutcome,
     Times,
 )
 from wirelab.drive.amount import Amount
@@ -80,6 +81,47 @@ class BurstResult(msgspec.Struct, frozen=True, kw_only=True):
     errors: int
 
 
+class StreamsResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Replies that were streams of messages. Of chat completions, gaps are between the events
+    with a token; others have every message."""
+
+    messages: int
+    """Of the streams that began in the window."""
+    with_token: int | None
+    """Events with a token; None where it is not a chat completion."""
+    bytes: int
+    messages_per_s: float
+    """That came within the window, whenever their stream began."""
+    bytes_per_s: float
+    messages_per_read: float | None
+    """Of one stream; above 1 where messages came together."""
+    read_messages_max: int
+    empty: int
+    """Good streams without a message."""
+    stopped: int
+    """Streams that were ended after the given number, size or time."""
+    tokens: int
+    """Of good streams, as the server counted them."""
+    counted: int
+    """Good streams whose tokens the server counted."""
+    tokens_per_s: float
+    chunks_per_s: float | None
+    """Events with a token."""
+    first_message_ms: Milliseconds
+    """From when the stream was due to the last byte of its first message."""
+    first_token_ms: Milliseconds
+    gap_ms: Milliseconds
+    """Between the last bytes of two messages."""
+    longest_gap_ms: Milliseconds
+    """The longest gap of each stream."""
+    message_read_ms: Milliseconds
+    """From the first byte of a message to its last."""
+    duration_ms: Milliseconds
+    """From sending to the end, of good streams."""
+    per_token_ms: Milliseconds
+    """Per token after the first, of each stream."""
+
+
 class EngineResult(msgspec.Struct, frozen=True, kw_only=True):
     """What made the calls."""
 
@@ -119,6 +161,7 @@ class DriveResult(msgspec.Struct, frozen=True, kw_only=True):
     latency_over_time: dict[str, tuple[Period, ...]]
     """By percentile, each part of the window that has enough calls for it."""
     sequences: SequencesResult | None
+    streams: StreamsResult | None = None
     operations: tuple[OperationResult, ...]
     stages: tuple[StageResult, ...]
     bursts: tuple[BurstResult, ...]
@@ -181,6 +224,7 @@ def summary(outcome: Outcome, amount: Amount) -> DriveResult:
         schedule_lag_ms=_milliseconds(group.times.get("lag")) if group.ok else {},
         latency_over_time=_over_time(group),
         sequences=_sequences(group.sequences),
+        streams=_streams(group),
         operations=tuple(map(_operation, group.operations)),
         stages=tuple(map(_stage, group.periods)) if amount.stages else (),
         bursts=tuple(map(_burst, group.periods)) if amount.bursts else (),
@@ -217,6 +261,43 @@ def _sequences(sequences: Sequences | None) -> SequencesResult | None:
         latency_ms=_milliseconds(sequences.response),
         latency_good_ms=_milliseconds(good),
     )
+
+
+def _streams(group: GroupOutcome) -> StreamsResult | None:
+    streams, times = group.streams, group.times
+    if streams is None:
+        return None
+    is_chat = "ttft" in times
+
+    def shown(name: str) -> Milliseconds:
+        return _milliseconds(times.get(name))
+
+    return StreamsResult(
+        messages=streams.messages,
+        with_token=streams.items if is_chat else None,
+        bytes=streams.bytes,
+        messages_per_s=streams.messages_per_s,
+        bytes_per_s=streams.bytes_per_s,
+        messages_per_read=_per_read(streams),
+        read_messages_max=streams.read_messages_max,
+        empty=streams.empty,
+        stopped=streams.stopped,
+        tokens=streams.tokens,
+        counted=streams.counted,
+        tokens_per_s=streams.tokens_per_s,
+        chunks_per_s=streams.items_per_s if is_chat else None,
+        first_message_ms=shown("ttfm"),
+        first_token_ms=shown("ttft"),
+        gap_ms=shown("gap"),
+        longest_gap_ms=shown("stall"),
+        message_read_ms=shown("message_read"),
+        duration_ms=shown("service") if group.ok else {},
+        per_token_ms=shown("tpot"),
+    )
+
+
+def _per_read(streams: StreamsOutcome) -> float | None:
+    return streams.messages / streams.reads if streams.reads else None
 
 
 def _over_time(group: GroupOutcome) -> dict[str, tuple[Period, ...]]:

@@ -37,7 +37,18 @@ ERRORS = "errors"
 """The share of calls that failed, over all trials of a cell."""
 PERCENTILES = ("p50", "p90", "p99", "p99.9", "p99.99")
 """Of the response time, those that the engine records."""
-OF_CALLS = ("rate", "response_", "service_p", "service_mean", "sequence_", "bytes_", "client_cpu")
+STREAM_TIMES = {
+    "ttfm": "time to first message",
+    "ttft": "time to first token",
+    "gap": "gap between messages",
+    "stall": "longest gap of a stream",
+    "tpot": "time per token",
+}
+"""Times of streams of messages; a condition appends a percentile, ``.mean`` or ``.max``."""
+OF_CALLS = (
+    *("rate", "response_", "service_p", "service_mean", "sequence_", "bytes_", "client_cpu"),
+    *(f"{name}." for name in STREAM_TIMES),
+)
 """How the names of figures begin that calls alone have, without a service that the lab starts."""
 _PATTERN = re.compile(r"\s*([A-Za-z][\w.]*)\s*(>=|<=|>|<)\s*(\S.*?)\s*")
 _ORDER: tuple[Verdict, ...] = ("does not hold", "undecided", "holds")
@@ -218,6 +229,8 @@ def _figure(name: str) -> Figure | None:
         return Figure(
             which, f"response {name}", "ns", "lower", lambda trial: trial.time_ns("response", name)
         )
+    if stream := _stream_figure(name):
+        return stream
     if name == MEMORY:
         return Figure(MEMORY, "resident memory", "B", "lower", _memory)
     full = ALIASES.get(name, name)
@@ -227,6 +240,15 @@ def _figure(name: str) -> Figure | None:
         known = (*PERCENTILES, *ALIASES, ERRORS, *long)
         raise UsageError(f"--fail-if: there is no figure {name!r}", did_you_mean(name, known))
     return named(full)
+
+
+def _stream_figure(name: str) -> Figure | None:
+    """``ttfm.p99``, ``stall.max``; None for other names."""
+    time, _, which = name.partition(".")
+    if time not in STREAM_TIMES or which not in (*PERCENTILES, "mean", "max"):
+        return None
+    title = f"{STREAM_TIMES[time]}, {which}"
+    return Figure(name, title, "ns", "lower", lambda trial: trial.time_ns(time, which))
 
 
 def _memory(trial: Trial) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 from wirelab import installation
 from wirelab.contracts.schema import Contract
 from wirelab.errors import BuildError
+from wirelab.format.sanitize import sanitize
 from wirelab.generate.project import Project
 from wirelab.process import builds
 from wirelab.process.build_progress import BuildReport, OnBuild, ignore, usual_seconds
@@ -37,6 +39,8 @@ TOOLCHAINS = {
     "rust": Toolchain(("cargo", "--version", "--verbose"), "install Rust 1.90 or newer"),
 }
 """By language."""
+ERROR = re.compile(r"error(\[E\d+\])?: |\S+:\d+:(\d+:)? (error: )?\w")
+"""How rustc, Go and javac begin the line of an error."""
 Write = Callable[[Path], Project]
 """Writes the sources of a service into a folder."""
 
@@ -101,17 +105,26 @@ def _build(
     shutil.copytree(written.folder, built)
     log, record = built.with_suffix(".log"), built.with_name(f"{written.language}.seconds")
     report = BuildReport(title, log, usual_seconds(record, written.build_seconds))
-    command = builds.within(built, _move(written, built).build)
-    builds.run_builder(title, command, log, interruption, report, on_build)
+    command = builds.enter_folder(built, _move(written, built).build)
+    try:
+        builds.run_builder(title, command, log, interruption, report, on_build)
+    except BuildError as error:
+        raise BuildError(f"{error.message}{find_error(log)}", error.remedy) from error
     (built / DONE).touch()
     record.write_text(f"{report.seconds:.1f}", encoding="ascii")
+
+
+def find_error(log: Path) -> str:
+    """The compiler's first error in a log, for the end of a message; cargo and javac print how
+    many there were after them. Empty where there is none."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    found = next((line for line in lines if ERROR.match(line)), "")
+    return f"; the first error: {sanitize(found)}" if found else ""
 
 
 def _move(project: Project, folder: Path) -> Project:
     """The same project in another folder."""
     here, there = str(project.folder.resolve()), str(folder.resolve())
-
-    def moved(parts: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(part.replace(here, there) for part in parts)
-
-    return replace(project, folder=folder, build=moved(project.build), start=moved(project.start))
+    build = tuple(part.replace(here, there) for part in project.build)
+    start = tuple(part.replace(here, there) for part in project.start)
+    return replace(project, folder=folder, build=build, start=start)

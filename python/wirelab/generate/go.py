@@ -197,8 +197,8 @@ class GoNames:
 
 def go_camel_case(name: str) -> str:
     """As protoc-gen-go converts names (internal/strs.GoCamelCase in protobuf-go)."""
-    spaced = re.sub(r"^_", "X", name)
-    joined = re.sub(r"_([a-z])", lambda found: found[1].upper(), spaced)
+    begun = re.sub(r"^_([a-z]?)", lambda found: f"X{found[1].upper()}", name)
+    joined = re.sub(r"_([a-z])", lambda found: found[1].upper(), begun)
     return re.sub(r"(^|(?<=[0-9]))[a-z]", lambda found: found[0].upper(), joined)
 
 

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -28,7 +27,7 @@ class Templates:
         """Where they are."""
         return TEMPLATES / self.language
 
-    def write_tree(self, into: Path, context: Mapping[str, Any], apart: frozenset[str]) -> None:
+    def write_tree(self, into: Path, context: Mapping[str, object], apart: frozenset[str]) -> None:
         """Writes every file, except those in ``apart``."""
         for path in sorted(self.folder.rglob("*")):
             name = path.relative_to(self.folder).as_posix()
@@ -41,7 +40,7 @@ class Templates:
             else:
                 shutil.copyfile(path, target)
 
-    def write(self, name: str, target: Path, context: Mapping[str, Any]) -> None:
+    def write(self, name: str, target: Path, context: Mapping[str, object]) -> None:
         """Writes one rendered template."""
         environment = Environment(
             loader=FileSystemLoader(self.folder),

@@ -201,12 +201,12 @@ def build_into(
     command = [part.replace("{out}", str(unfinished / OUT)) for part in _command(manifest, version)]
     log, record = built.with_suffix(".log"), built.with_name(f"{manifest.cache_name}.seconds")
     report = BuildReport(manifest.title, log, usual_seconds(record, manifest.build_seconds))
-    run_builder(manifest.title, within(folder, command), log, interruption, report, on_build)
+    run_builder(manifest.title, enter_folder(folder, command), log, interruption, report, on_build)
     unfinished.rename(built)
     record.write_text(f"{report.seconds:.1f}", encoding="ascii")
 
 
-def within(folder: Path, command: Sequence[str]) -> list[str]:
+def enter_folder(folder: Path, command: Sequence[str]) -> list[str]:
     """The command, run in the folder. Its standard output goes to standard error, because some
     build tools print errors there."""
     return ["sh", "-c", 'cd "$1" && shift && exec "$@" >&2', "sh", str(folder), *command]

@@ -71,11 +71,16 @@ def pending(name: str) -> builds.PendingBuild | None:
     """The build that :func:`program` would begin with; None if the program exists, which does not
     show whether its sources have changed. Raises :class:`EngineMissing`."""
     folder = checkout.find()
-    target = os.environ.get("CARGO_TARGET_DIR") or (folder or Path()) / "target"
-    places = (engine_binary.find().with_name(name), Path(target) / "release" / name)
+    target = find_target_folder(folder or Path())
+    places = (engine_binary.find().with_name(name), target / "release" / name)
     if folder is None or any(map(engine_binary.is_executable, places)):
         return None
     return builds.PendingBuild(PROGRAMS[name].title, PROGRAMS[name].build_seconds)
+
+
+def find_target_folder(root: Path) -> Path:
+    """Where cargo builds the programs of a checkout."""
+    return Path(os.environ.get("CARGO_TARGET_DIR") or root / "target").resolve()
 
 
 def engine_for(plan: Plan, interruption: Interruption) -> Path:
@@ -96,7 +101,7 @@ def _build(name: str, folder: Path, interruption: Interruption, on_build: OnBuil
     cache = installation.cache() / "services"
     cache.mkdir(parents=True, exist_ok=True)
     log = cache / f"{name}.log"
-    target = Path(os.environ.get("CARGO_TARGET_DIR") or folder / "target")
+    target = find_target_folder(folder)
     command = ["cargo", "build", "--release", "--locked", "--color=never"]
     command += ["--manifest-path", str(folder / "Cargo.toml"), "--target-dir", str(target)]
     command += ["--package", built.package, "--bin", name]

@@ -111,6 +111,28 @@ class RepliesResult:
 
 
 @dataclass(frozen=True)
+class StreamsResult:
+    """Messages of replies that were streams (see
+    :class:`wirelab.documents.event.StreamsOutcome`)."""
+
+    messages: int = 0
+    items: int = 0
+    """Those that gaps are between: of chat completions the ones with a token."""
+    bytes: int = 0
+    reads: int = 0
+    read_messages_max: int = 0
+    empty: int = 0
+    stopped: int = 0
+    """Streams that were ended by the caller, as requested."""
+    tokens: int = 0
+    counted: int = 0
+    messages_per_s: float = 0.0
+    items_per_s: float = 0.0
+    bytes_per_s: float = 0.0
+    tokens_per_s: float = 0.0
+
+
+@dataclass(frozen=True)
 class GroupResult:
     """Measurements of a caller in the window, as in the engine's ``groups`` entry (see
     :class:`wirelab.documents.event.GroupOutcome` for each figure).
@@ -159,6 +181,8 @@ class GroupResult:
     first_calls_ns: tuple[int, ...] | None = None
     """With ``start=cold``: response times of the first 1,000 calls of the engine or a language's
     own client, in planned order; 0: the call failed."""
+    streams: StreamsResult | None = None
+    """Replies that were streams of messages."""
 
     @classmethod
     def of(cls, group: object) -> GroupResult:

@@ -21,6 +21,8 @@ BYTES_MAX = 16_000_000
 """Maximum size of the file, which is compressed."""
 _ROWS = 64
 """Lines that are decompressed together."""
+_LEVEL = 19
+"""Of zstd: a third smaller than its default."""
 
 
 def write(lines: Sequence[bytes], path: Path) -> None:
@@ -31,7 +33,13 @@ def write(lines: Sequence[bytes], path: Path) -> None:
     ids = [str(json.loads(line)["id"]) for line in lines]
     columns = {"id": pa.array(ids, pa.string()), "line": pa.array(lines, pa.binary())}
     whole = io.BytesIO()
-    parquet.write_table(pa.table(columns), whole, compression="zstd", use_dictionary=False)
+    parquet.write_table(
+        pa.table(columns),
+        whole,
+        compression="zstd",
+        compression_level=_LEVEL,
+        use_dictionary=False,
+    )
     path.write_bytes(whole.getvalue())
 
 

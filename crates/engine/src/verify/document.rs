@@ -106,6 +106,7 @@ impl Document {
                 body_base64: String::new(),
                 expect: None,
                 count_replies: false,
+                stream: None,
             },
             load: Load::closed(1),
             window: Window::Calls {

@@ -90,6 +90,19 @@ impl Calls {
         live.map(|(id, _)| id as CallId).collect()
     }
 
+    /// The live calls that were sent at least `limit_ns` of their step ago, and their connections.
+    pub(crate) fn sent_before(
+        &self,
+        now: u64,
+        limit_ns: impl Fn(usize) -> u64,
+    ) -> Vec<(CallId, u32)> {
+        let calls = self.calls.iter().enumerate();
+        let sent = calls.filter(|(_, call)| call.live && call.sent > 0);
+        let over = sent.filter(|(_, call)| now.saturating_sub(call.sent) >= limit_ns(call.step));
+        over.map(|(id, call)| (id as CallId, call.connection))
+            .collect()
+    }
+
     /// The live calls that were sent more than `limit_ns` ago, or have been
     /// held back for so long. Time in the queue is no part of it.
     pub(crate) fn overdue(&mut self, now: u64, limit_ns: u64) -> Vec<CallId> {

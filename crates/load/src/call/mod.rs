@@ -8,4 +8,5 @@ pub(crate) mod rejection;
 pub(crate) mod reply;
 pub mod result;
 pub(crate) mod span;
+pub(crate) mod stream;
 pub(crate) mod waiting;

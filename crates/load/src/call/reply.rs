@@ -14,6 +14,7 @@ use wirelab_wire::{Head, Request};
 
 use super::rejection::{MESSAGE_BYTES_MAX, Rejection};
 use crate::call::error::ErrorKind;
+use crate::call::stream::StreamState;
 
 /// What is known of one reply so far.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub(crate) struct ReplyState {
     pub(crate) seen: Option<Box<Seen>>,
     /// Of its content, where replies are counted; 0: it was not compared.
     pub(crate) hash: u64,
+    /// Where it is a stream of messages, from its first bytes on.
+    pub(crate) stream: Option<Box<StreamState>>,
 }
 
 /// Longer replies are counted by their length alone, bytes.
@@ -97,6 +100,7 @@ impl Default for ReplyState {
             varied: None,
             seen: None,
             hash: 0,
+            stream: None,
         }
     }
 }

@@ -313,6 +313,46 @@ pub struct GroupOutcome {
     /// the plan has `first_calls`, nanoseconds. Failed ones are 0.
     #[serde(default)]
     pub first_calls_ns: Option<Vec<u64>>,
+    /// Replies that were streams of messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamsOutcome>,
+}
+
+/// Messages of replies that were streams. Their times are in `times`: `ttfm` from `intended` to
+/// the last byte of the first message, `gap` between the last bytes of two messages, `stall` the
+/// longest gap of each stream, `message_read` from the first byte of a message to its last. Of chat
+/// completions also `ttft`, to the first token, and `tpot`, per token after the first; gaps are
+/// between events with a token. A stream that failed before its first message is in `ttfm` with
+/// the time until then, and one that failed later in `stall` with the time since its last message.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct StreamsOutcome {
+    /// Messages of the streams that began in the window.
+    pub messages: u64,
+    /// Of these, the ones that gaps are between: of chat completions those with a token.
+    pub items: u64,
+    /// Bytes of them, framing included.
+    pub bytes: u64,
+    /// Reads from sockets that ended a message, one stream at a time.
+    pub reads: u64,
+    /// Most messages of a stream that one read ended.
+    pub read_messages_max: u64,
+    /// Good streams without a message.
+    pub empty: u64,
+    /// Streams that were ended from our side, as the plan says.
+    pub stopped: u64,
+    /// Tokens of good streams, as the server counted them.
+    pub tokens: u64,
+    /// Good streams whose tokens the server counted.
+    pub counted: u64,
+    /// Messages that came within the window, per second of it, whenever their stream began.
+    pub messages_per_s: f64,
+    /// The same of items.
+    pub items_per_s: f64,
+    /// The same of their bytes.
+    pub bytes_per_s: f64,
+    /// Tokens of good streams that ended within the window, per second of it.
+    pub tokens_per_s: f64,
 }
 
 /// Good replies that nothing was expected of, and how they differed.

@@ -102,6 +102,9 @@ impl Group {
             if let Some(watched) = &self.watched {
                 watched.record(response);
             }
+            if let (Some(stream), false) = (&call.reply.stream, call.failed) {
+                recorder.tokens_in_window(stream.stamps.tokens);
+            }
         } else if span.costs(call.done) {
             recorder.ended += 1;
         }
@@ -206,6 +209,9 @@ impl Group {
         for slot in self.connections.stuck(now, limit) {
             self.broken(slot, &io::Error::from(io::ErrorKind::TimedOut), turn.span);
         }
+        if self.spec.stop_ns < u64::MAX {
+            self.stop_lasting(now, turn)?;
+        }
         for id in self.calls.overdue(now, limit) {
             // An earlier one may have taken its whole connection along, and
             // a new call may be in its place.
@@ -214,6 +220,57 @@ impl Group {
             }
         }
         Ok(())
+    }
+
+    /// Ends streams of one connection from our side; false where it cannot go on without them.
+    pub(super) fn stop_streams(&mut self, slot: u32, ids: &[CallId], span: Span) -> bool {
+        let mut goes_on = true;
+        for id in ids {
+            if let Some(connection) = self.connections.get(slot) {
+                goes_on &= connection.session.cancel(*id);
+                // As much came as was wanted: the server is not at fault when it is closed.
+                connection.served = true;
+            }
+            self.events(ErrorKind::Closed, span).stop(*id);
+        }
+        goes_on
+    }
+
+    /// Ends streams that have lasted as long as the plan wants.
+    fn stop_lasting(&mut self, now: u64, turn: &mut TurnContext) -> io::Result<()> {
+        let steps = &self.spec.steps;
+        let lasted = self.calls.sent_before(now, |step| {
+            let rule = steps[step].validator.stream.as_ref();
+            rule.map_or(u64::MAX, |rule| rule.stop_ns)
+        });
+        for (id, slot) in lasted {
+            // An earlier one may have taken its whole connection along.
+            if !self.calls.get(id).live || self.calls.get(id).connection != slot {
+                continue;
+            }
+            if let Some(stream) = &mut self.calls.get(id).reply.stream {
+                stream.is_stopped = true;
+            }
+            let goes_on = self.stop_streams(slot, &[id], turn.span);
+            self.settle(turn.span);
+            match goes_on {
+                true => self.serve(slot, turn)?,
+                false => self.close(slot, ErrorKind::Closed, None, turn.span),
+            }
+        }
+        Ok(())
+    }
+
+    /// Why a call that is given up is no success.
+    fn overdue_reason(&mut self, id: CallId) -> String {
+        let seconds = seconds(self.spec.timeout_ns);
+        match &self.calls.get(id).reply.stream {
+            Some(stream) => format!(
+                "the stream did not end within {seconds} s; {} messages had come",
+                stream.stamps.messages
+            ),
+            None => format!("no complete reply within {seconds} s"),
+        }
     }
 
     fn give_up(&mut self, id: CallId, turn: &mut TurnContext) -> io::Result<()> {
@@ -225,10 +282,7 @@ impl Group {
         // HTTP/2 can reset one stream and GIOP can cancel one request; HTTP/1.x and raw cannot
         // name a call, so that their connection is lost.
         let usable = connection.session.cancel(id);
-        let reason = format!(
-            "no complete reply within {} s",
-            seconds(self.spec.timeout_ns)
-        );
+        let reason = self.overdue_reason(id);
         // What has come may be wrong already, however the rest would be.
         let rejection = self.calls.get(id).reply.bad.take();
         let rejection = rejection

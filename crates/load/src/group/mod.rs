@@ -66,6 +66,8 @@ pub(crate) struct Spec {
     pub(crate) report: Option<Target>,
     /// The plan allows targets that are not on this machine.
     pub(crate) any_target: bool,
+    /// After how long streams are ended from our side at the earliest; `u64::MAX`: never.
+    pub(crate) stop_ns: u64,
 }
 
 impl Spec {
@@ -129,6 +131,7 @@ macro_rules! events {
             cause: $cause,
             other_protocol: None,
             answered: false,
+            stopped: Vec::new(),
         }
     };
 }

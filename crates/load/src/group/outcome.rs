@@ -171,6 +171,10 @@ impl Merged {
             }),
             replies: recorder.replies.as_deref().map(Replies::outcome),
             first_calls_ns: first_calls.map(FirstCalls::into_ns),
+            streams: recorder
+                .streams
+                .as_deref()
+                .map(|streams| streams.outcome(window_s)),
         }
     }
 

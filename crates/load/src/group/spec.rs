@@ -16,6 +16,7 @@ use crate::plan::target::{Target, TargetError};
 use crate::plan::{Group, HeadLimits, Load, Plan, Stage, Warmup, Window};
 use crate::record::first_calls::FIRST_CALLS_MAX;
 use crate::request::forward::Object;
+use crate::validate::step::Step;
 
 /// Threads that one engine process may have.
 pub(crate) const THREADS_MAX: u32 = 256;
@@ -86,10 +87,21 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared) -> Result<Spec, Fault> 
         in_flight_max,
         keep: !group.stack.closes(),
         any_target: plan.allow_any_target,
+        stop_ns: prepared
+            .steps
+            .iter()
+            .filter_map(stop_ns)
+            .min()
+            .unwrap_or(u64::MAX),
         timeout_ns: ns(group.timeout_s),
         reconnect_delay_ns: ns(group.reconnect_delay_s),
         target,
     })
+}
+
+/// After how long a step's replies are ended from our side.
+fn stop_ns(step: &Step) -> Option<u64> {
+    step.validator.stream.as_ref().map(|rule| rule.stop_ns)
 }
 
 /// Where calls go: what the plan says, else where the object is.

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use prost_reflect::MethodDescriptor;
-use wirelab_stack::{Binding, Work};
-use wirelab_wire::{ContentType, Request};
+use wirelab_stack::{Binding, Stack, Transport, Work};
+use wirelab_wire::{ContentType, Encoding, Request};
 
 use crate::call::fault;
 use crate::call::result::Fault;
 use crate::group::prepared::{Part, PartRows, PreparedRow};
-use crate::plan::{Carry, Data, Expect, Group, RequestStep, RowPer, Workload};
+use crate::plan::{
+    Carry, Data, Expect, Group, RequestStep, RowPer, Stream, StreamFormat, Workload,
+};
 use crate::request::body::{BodyWriter, compress};
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, message_format};
@@ -21,6 +23,7 @@ use crate::request::steps::{self, CarriedField};
 use crate::validate::expect::{self as expected, Declared};
 use crate::validate::kept_values::KeptValue;
 use crate::validate::step::{Step, joined};
+use crate::validate::stream::StreamRule;
 use crate::validate::{Expectation, Framing, Validator};
 
 fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {
@@ -156,6 +159,12 @@ fn keep(
         );
     };
     let from = &mut earlier[from_step];
+    if from.validator.stream.is_some() {
+        return refuse(
+            format!("carry: the reply to steps[{from_step}] is a stream of messages"),
+            "take values of a reply that is one message",
+        );
+    }
     let message = match (from.validator.framing, &from.method) {
         (Framing::Whole, _) => None,
         (Framing::Grpc, Some(method)) => Some(method.output()),
@@ -245,6 +254,7 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
         body_base64,
         expect,
         count_replies,
+        stream,
         ..
     } = workload
     else {
@@ -264,8 +274,16 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
             "use status, headers, json, json_schema, sha256 and bytes",
         );
     }
-    let expectation = expectation(expect.as_deref(), *count_replies, None)?;
+    let counts = *count_replies && stream.is_none();
+    let expectation = expectation(expect.as_deref(), counts, None)?;
     let mut validator = Validator::new(Framing::Whole, expectation, stack.work == Work::Decode);
+    if let Some(stream) = stream {
+        validator.stream = Some(http_stream(stack, stream)?);
+        // Messages cannot be seen through a compressed body.
+        validator.encoding = Some(Encoding::Identity);
+        let is_events = stream.format != StreamFormat::Ndjson;
+        validator.content_type = is_events.then_some(ContentType::EventStream);
+    }
     validator.status = expect.as_ref().and_then(|expect| expect.status);
     let body = decode_base64(body_base64)?;
     let name = name.clone().unwrap_or_else(|| path.clone());
@@ -312,6 +330,7 @@ fn grpc(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
         descriptors_base64,
         expect,
         count_replies,
+        stream,
         ..
     } = workload
     else {
@@ -352,6 +371,7 @@ fn grpc(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
     // gRPC answers with 200 whatever came of the call: errors are in grpc-status.
     validator.status = Some(200);
     validator.content_type = Some(ContentType::Grpc);
+    validator.stream = grpc_stream(stream.as_deref(), of_method.as_ref())?;
     let described = of_method.clone();
     let request = move |row: Option<&Row>| {
         let message = match (&template, &of_method) {
@@ -374,6 +394,39 @@ fn grpc(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
         template: Template(Arc::new(request)),
         method: described,
     })
+}
+
+/// What makes a stream over HTTP right.
+fn http_stream(stack: &Stack, stream: &Stream) -> Result<StreamRule, Fault> {
+    if stream.format == StreamFormat::Grpc {
+        return refuse(
+            "stream.format: grpc goes with workload grpc",
+            "use sse, ndjson or openai",
+        );
+    }
+    if stack.transport != Transport::Http2 && stack.in_flight > 1 {
+        return refuse(
+            "stream: calls behind one in a pipeline would wait for its end",
+            "use one call in flight per connection, or transport http/2",
+        );
+    }
+    StreamRule::of(stream)
+}
+
+/// The same with gRPC, where the plan or the description of the method says that it is one.
+fn grpc_stream(
+    stream: Option<&Stream>,
+    method: Option<&MethodDescriptor>,
+) -> Result<Option<StreamRule>, Fault> {
+    let described = method.is_some_and(MethodDescriptor::is_server_streaming);
+    let stream = match stream {
+        Some(stream) if stream.format != StreamFormat::Grpc => {
+            return refuse("stream.format: workload grpc has its own", "use grpc");
+        }
+        Some(stream) => Some(stream.clone()),
+        None => described.then(|| Stream::new(StreamFormat::Grpc)),
+    };
+    stream.as_ref().map(StreamRule::of).transpose()
 }
 
 /// The deadline of a call (gRPC over HTTP/2, Requests).

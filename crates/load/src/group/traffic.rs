@@ -137,13 +137,16 @@ impl Group {
             received = Received::Broken;
         }
         let whole = matches!(received, Received::Fine | Received::Ended);
+        let stopped = std::mem::take(&mut events.stopped);
         connection.served |= whole && events.answered;
         let (started, connect_ns) = (connection.started, connection.handshake_done(at));
         if let Some(ns) = connect_ns {
             self.connected(started, ns, turn.span);
         }
+        let goes_on = self.stop_streams(slot, &stopped, turn.span);
         self.settle(turn.span);
         match received {
+            Received::Fine if !goes_on => self.close_gracefully(slot, turn),
             Received::Fine => self.proceed(slot, turn),
             Received::Broken => self.close_gracefully(slot, turn),
             Received::Ended => {

@@ -8,6 +8,7 @@ mod expect;
 pub(crate) mod legality;
 mod load;
 mod slices;
+mod stream;
 pub mod target;
 mod workload;
 
@@ -20,6 +21,7 @@ pub use data::{Data, RandomValue, RowPer, Rows};
 pub use expect::{Expect, SizeRange};
 pub use load::{Distribution, Load, Stage, Warmup, Window};
 pub use slices::Slices;
+pub use stream::{Stream, StreamFormat};
 pub use workload::{Carry, MixPart, RequestStep, SequenceStep, Workload};
 
 /// Everything one engine process does in one trial.

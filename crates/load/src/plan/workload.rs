@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::Data;
 use super::expect::Expect;
+use super::stream::Stream;
 
 /// What is called.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -71,6 +72,9 @@ pub enum Workload {
         /// `expect` is given they are not.
         #[serde(default)]
         count_replies: bool,
+        /// The reply is a stream of messages. Then `count_replies` is of no effect.
+        #[serde(default)]
+        stream: Option<Box<Stream>>,
         /// Values that differ from call to call, in the place of `${column}` in path, header
         /// values and body. A body that is JSON stays JSON: there a string that is nothing but
         /// a placeholder becomes the value with its type.
@@ -113,6 +117,10 @@ pub enum Workload {
         /// As of kind `http`.
         #[serde(default)]
         count_replies: bool,
+        /// The reply is a stream of messages, of format `grpc`; without it, where the method's
+        /// description says so.
+        #[serde(default)]
+        stream: Option<Box<Stream>>,
         /// As of kind `http`, in `message` and in values of `metadata`.
         #[serde(default)]
         data: Option<Data>,

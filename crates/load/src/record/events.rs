@@ -9,11 +9,14 @@ use crate::call::clock::now_ns;
 use crate::call::error::{ErrorCode, ErrorKind, code_of};
 use crate::call::rejection::Rejection;
 use crate::call::span::Span;
+use crate::call::stream::Arrival;
 use crate::connection::session_io::Listener;
 use crate::connection::tokens::Tokens;
+use crate::record::message_times::StreamEnd;
 use crate::record::recorder::{Recorder, Time, Totals};
 use crate::request::forward::Forward;
 use crate::validate::step::Step;
+use crate::validate::stream::StreamRule;
 
 /// How often one call is sent again at most.
 const RESENT_MAX: u8 = 3;
@@ -41,6 +44,8 @@ pub(crate) struct Events<'a> {
     pub(crate) other_protocol: Option<ErrorCode>,
     /// A reply has come whole, right or wrong.
     pub(crate) answered: bool,
+    /// Streams that are to be ended from our side.
+    pub(crate) stopped: Vec<CallId>,
 }
 
 impl Replies for Events<'_> {
@@ -71,8 +76,14 @@ impl Replies for Events<'_> {
 
     #[inline]
     fn body(&mut self, call: CallId, chunk: &[u8]) {
+        let id = call;
         let call = self.calls.get(call);
         let step = &self.steps[call.step];
+        if let Some(rule) = &step.validator.stream {
+            let reply = &mut call.reply;
+            let arrival = step.validator.stream_body(rule, reply, chunk, self.read_at);
+            return self.stream_arrived(id, arrival);
+        }
         let messages = step
             .validator
             .body(&mut call.reply, chunk, self.tokens.as_deref_mut());
@@ -92,17 +103,35 @@ impl Replies for Events<'_> {
             return self.failed(call, Failure::Truncated);
         }
         self.answered = true;
+        if self.take_stopped(call) {
+            return;
+        }
         let state = self.calls.get(call);
         if state.first_byte == 0 {
             // A one-way call ends with the report, and nothing before.
             state.first_byte = self.read_at;
         }
         let validator = &self.steps[state.step].validator;
+        if let Some(rule) = &validator.stream
+            && let Some(arrival) = validator.last_line(rule, &mut state.reply)
+        {
+            let at = state
+                .reply
+                .stream
+                .as_ref()
+                .map_or(0, |stream| stream.stamps.last_read);
+            self.record_arrival(call, &arrival, at);
+        }
+        let state = self.calls.get(call);
+        let validator = &self.steps[state.step].validator;
         let verdict = validator.end(&mut state.reply, end, self.tokens.as_deref_mut());
         self.finish(call, verdict);
     }
 
     fn failed(&mut self, call: CallId, failure: Failure) {
+        if self.take_stopped(call) {
+            return;
+        }
         if let Failure::Forwarded { ior, .. } = &failure {
             return self.forwarded(call, ior);
         }
@@ -149,6 +178,55 @@ impl Listener for Events<'_> {
 }
 
 impl Events<'_> {
+    /// Bytes of a stream came; None where they do not count any more.
+    fn stream_arrived(&mut self, id: CallId, arrival: Option<Arrival>) {
+        let Some(arrival) = arrival else { return };
+        self.record_arrival(id, &arrival, self.read_at);
+        let stream = self.calls.get(id).reply.stream.as_ref();
+        if stream.is_some_and(|stream| stream.is_stopped) {
+            self.stopped.push(id);
+        }
+    }
+
+    fn record_arrival(&mut self, id: CallId, arrival: &Arrival, at: u64) {
+        let call = self.calls.get(id);
+        let step = &self.steps[call.step];
+        let recorder = &mut self.operations[step.operation];
+        if self.span.contains(at) {
+            recorder.messages_in_window(arrival);
+        }
+        if self.span.contains(call.waiting.arrival) {
+            let is_chat = step
+                .validator
+                .stream
+                .as_ref()
+                .is_some_and(StreamRule::is_chat);
+            let since_intended = at.saturating_sub(call.waiting.intended);
+            recorder.messages_arrived(arrival, since_intended, is_chat);
+        }
+    }
+
+    /// The call ends that was to be ended from our side anyway.
+    fn take_stopped(&mut self, id: CallId) -> bool {
+        let Some(at) = self.stopped.iter().position(|stopped| *stopped == id) else {
+            return false;
+        };
+        self.stopped.swap_remove(at);
+        self.stop(id);
+        true
+    }
+
+    /// Ends a stream from our side.
+    pub(crate) fn stop(&mut self, id: CallId) {
+        let call = self.calls.get(id);
+        let validator = &self.steps[call.step].validator;
+        let verdict = match &validator.stream {
+            Some(rule) => validator.stopped(rule, &mut call.reply),
+            None => Ok(()),
+        };
+        self.finish(id, verdict);
+    }
+
     /// The call goes on at another address, if it may.
     fn forwarded(&mut self, id: CallId, ior: &str) {
         self.answered = true;
@@ -213,6 +291,11 @@ impl Events<'_> {
         let recorder = &mut self.operations[self.steps[call.step].operation];
         let sent = if call.sent == 0 { done } else { call.sent };
         let response = done.saturating_sub(intended);
+        if let Some(rule) = &self.steps[call.step].validator.stream {
+            let stamps = call.reply.stream.as_ref().map(|stream| stream.stamps);
+            let end = StreamEnd::of(call, done, verdict.is_err(), rule.is_chat());
+            recorder.stream_ended(&stamps.unwrap_or_default(), end);
+        }
         if let Err(rejection) = verdict {
             let cause = (rejection.kind, rejection.code);
             return recorder.failure(cause, response, || rejection.reason);

@@ -11,6 +11,7 @@ use crate::call::reply::ReplyState;
 use crate::call::result::{Sequences, TimePoint, Times};
 use crate::record::over_time::{LONGEST_NS, OverTime, SERIES_NS};
 use crate::record::replies::Replies;
+use crate::record::streams::Streams;
 
 /// The distributions that are kept; `as usize` is the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +36,37 @@ pub(crate) enum Time {
     Backlog,
     /// Each message of a stream - sent.
     Message,
+    /// The first message of a stream - intended; of one that failed before, its end.
+    FirstMessage,
+    /// The same of the first token.
+    FirstToken,
+    /// A message of a stream - the one before; of a chat completion those with a token.
+    Gap,
+    /// The longest gap of a stream.
+    Stall,
+    /// The last byte of a message of a stream - its first.
+    MessageRead,
+    /// Between the first token of a stream and the last, per token after the first.
+    PerToken,
 }
 
-const NAMES: [&str; 10] = [
-    "response", "service", "queueing", "write", "wait", "read", "connect", "lag", "backlog",
+const NAMES: [&str; 16] = [
+    "response",
+    "service",
+    "queueing",
+    "write",
+    "wait",
+    "read",
+    "connect",
+    "lag",
+    "backlog",
     "message",
+    "ttfm",
+    "ttft",
+    "gap",
+    "stall",
+    "message_read",
+    "tpot",
 ];
 
 /// How many different failures are kept in words.
@@ -78,6 +105,8 @@ pub(crate) struct Recorder {
     sequences: SequenceRecord,
     /// How good replies differed, where that is counted.
     pub(crate) replies: Option<Box<Replies>>,
+    /// Replies that were streams of messages.
+    pub(crate) streams: Option<Box<Streams>>,
 }
 
 /// Sequences that are over.
@@ -114,6 +143,7 @@ impl Recorder {
             over_time: OverTime::default(),
             sequences: SequenceRecord::default(),
             replies: None,
+            streams: None,
         }
     }
 
@@ -121,6 +151,14 @@ impl Recorder {
     pub(crate) fn time(&mut self, which: Time, ns: u64) {
         let histogram = self.times[which as usize].get_or_insert_with(new_histogram);
         histogram.saturating_record(ns);
+    }
+
+    /// The same time that often.
+    pub(crate) fn time_n(&mut self, which: Time, ns: u64, times: u64) {
+        if times > 0 {
+            let histogram = self.times[which as usize].get_or_insert_with(new_histogram);
+            histogram.saturating_record_n(ns, times);
+        }
     }
 
     /// One good reply, where they are counted by their content.
@@ -210,6 +248,11 @@ impl Recorder {
         match (&mut self.replies, other.replies) {
             (Some(mine), Some(theirs)) => mine.merge(&theirs),
             (None, theirs) => self.replies = theirs,
+            (_, None) => {}
+        }
+        match (&mut self.streams, other.streams) {
+            (Some(mine), Some(theirs)) => mine.merge(&theirs),
+            (None, theirs) => self.streams = theirs,
             (_, None) => {}
         }
         self.bytes_sent += other.bytes_sent;

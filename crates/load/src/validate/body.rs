@@ -75,8 +75,17 @@ impl Validator {
 
     fn framed(&self, state: &mut ReplyState, mut chunk: &[u8]) -> u64 {
         let mut ended = 0;
+        while self.next_framed(state, &mut chunk) {
+            ended += 1;
+        }
+        ended
+    }
+
+    /// Takes bytes off the front of `chunk` up to the end of the next message; false when
+    /// `chunk` is used up before, or is not what it should be.
+    pub(super) fn next_framed(&self, state: &mut ReplyState, chunk: &mut &[u8]) -> bool {
         loop {
-            match state.deframer.next(&mut chunk) {
+            match state.deframer.next(chunk) {
                 Ok(Some(Piece::Start { length, compressed })) => {
                     state.due = length;
                     state.compressed = compressed;
@@ -85,18 +94,18 @@ impl Validator {
                             ErrorKind::Protocol,
                             "a compressed message without grpc-encoding (gRPC over HTTP/2, Compressed-Flag)",
                         );
-                        return ended;
+                        return false;
                     }
                 }
                 Ok(Some(Piece::Data(data))) => self.data(state, data),
                 Ok(Some(Piece::End)) => {
-                    ended += 1;
                     self.message_ended(state);
+                    return true;
                 }
-                Ok(None) => return ended,
+                Ok(None) => return false,
                 Err(error) => {
                     state.fail(ErrorKind::Protocol, error.to_string());
-                    return ended;
+                    return false;
                 }
             }
         }

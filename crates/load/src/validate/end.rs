@@ -28,6 +28,8 @@ impl Validator {
     ) -> Result<(), Rejection> {
         if self.framing == Framing::Grpc {
             self.grpc_ended(state, end);
+        } else if self.stream.is_some() {
+            // Its messages were judged one by one.
         } else if state.bad.is_none() && self.decodes(state) && !state.checked {
             let kept = std::mem::take(&mut state.kept);
             self.check(state, 0, &kept, true, tokens);
@@ -41,6 +43,11 @@ impl Validator {
         }
         if state.bad.is_none() {
             self.length(state);
+        }
+        if let (None, Some(rule)) = (&state.bad, &self.stream)
+            && let Err(rejection) = self.check_ended(rule, state)
+        {
+            state.reject(rejection);
         }
         match state.bad.take() {
             None => Ok(()),

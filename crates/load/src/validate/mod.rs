@@ -11,7 +11,11 @@ mod end;
 pub(crate) mod expect;
 pub mod json_library;
 pub(crate) mod kept_values;
+mod messages;
 pub(crate) mod step;
+pub(crate) mod stream;
+#[cfg(test)]
+mod stream_tests;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +29,7 @@ use crate::call::error::ErrorKind;
 use crate::call::reply::{ReplyState, Seen};
 use crate::validate::expect::Declared;
 use crate::validate::kept_values::KeptValue;
+use crate::validate::stream::StreamRule;
 
 use crate::call::rejection::printable;
 
@@ -90,6 +95,8 @@ pub(crate) struct Validator {
     pub(crate) step: usize,
     /// Values of a reply that later requests need.
     pub(crate) kept: Vec<KeptValue>,
+    /// Where a reply is a stream of messages, each of which has a time.
+    pub(crate) stream: Option<StreamRule>,
     learned: AtomicU64,
 }
 
@@ -107,6 +114,7 @@ impl Validator {
             accepts_repeats: false,
             step: 0,
             kept: Vec::new(),
+            stream: None,
             learned: AtomicU64::new(UNKNOWN),
         }
     }

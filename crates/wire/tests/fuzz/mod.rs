@@ -20,6 +20,7 @@ use wirelab_wire::fuzzing;
 
 targets! {
     cdr: fuzz_cdr,
+    chat: fuzz_chat,
     giop_client: fuzz_giop_client,
     giop_server: fuzz_giop_server,
     grpc: fuzz_grpc,
@@ -29,10 +30,12 @@ targets! {
     http2: fuzz_http2,
     ior: fuzz_ior,
     json: fuzz_json,
+    ndjson: fuzz_ndjson,
     protobuf: fuzz_protobuf,
     raw_client: fuzz_raw_client,
     raw_server: fuzz_raw_server,
     soap: fuzz_soap,
+    sse: fuzz_sse,
     token_xml: fuzz_token_xml,
     token_xml_text: fuzz_token_xml_text,
     xml: fuzz_xml,

@@ -31,6 +31,7 @@ pub fn all() -> Vec<Seed> {
     http(&mut seeds);
     giop(&mut seeds);
     raw_streams(&mut seeds);
+    message_streams(&mut seeds);
     seeds
 }
 
@@ -371,4 +372,51 @@ fn raw_streams(seeds: &mut Vec<Seed>) {
     }
     let records = [1, 2].map(|count| Record { port: 4711, count }.bytes());
     add_stream(seeds, "raw_server", "report", &records.concat());
+}
+
+/// Messages of streams over HTTP.
+fn message_streams(seeds: &mut Vec<Seed>) {
+    for (name, body) in [
+        (
+            "data",
+            "\u{feff}: begin\nretry: 10\n\nid: 1\nevent: add\ndata: a\ndata: b\n\ndata\n\n",
+        ),
+        (
+            "line-ends",
+            "data: a\r\n\r\ndata: b\r\rid: a\0b\ndata:ä\n\n",
+        ),
+    ] {
+        add_stream(seeds, "sse", name, body.as_bytes());
+        add(
+            seeds,
+            "sse",
+            &format!("{name} cut"),
+            [&[3], body.as_bytes()].concat(),
+        );
+    }
+    let lines = b"{\"a\":1}\r\n\n [\"b\"]\n3";
+    add_stream(seeds, "ndjson", "lines", lines);
+    add(seeds, "ndjson", "lines cut", [&[2], &lines[..]].concat());
+    for (name, data) in [
+        (
+            "content",
+            r#"{"id":"1","choices":[{"index":0,"delta":{"content":"a\u00e4"}}]}"#,
+        ),
+        (
+            "reasoning",
+            r#"{"choices":[{"delta":{"reasoning_content":"b","reasoning":null}}]}"#,
+        ),
+        (
+            "tool",
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}"#,
+        ),
+        (
+            "usage",
+            r#"{"choices":[],"usage":{"completion_tokens":17}}"#,
+        ),
+        ("error", r#"{"error":{"message":"busy"}}"#),
+        ("done", "[DONE]"),
+    ] {
+        add(seeds, "chat", name, data.into());
+    }
 }

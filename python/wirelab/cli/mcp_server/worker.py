@@ -105,6 +105,7 @@ def drive(asked: DriveParameters, limits: Limits, channel: Channel) -> Made:
     """Raises :class:`WirelabError`."""
     from wirelab.cli.drive import measure
     from wirelab.cli.options import drive as groups
+    from wirelab.cli.options.stream import StreamOptions
     from wirelab.cli.options.thresholds import DriveThresholdOptions
     from wirelab.cli.output import drive as output
 
@@ -132,6 +133,7 @@ def drive(asked: DriveParameters, limits: Limits, channel: Channel) -> Made:
             headers=tuple(f"{name}: {value}" for name, value in asked.headers.items()),
             data=asked.body,
         ),
+        StreamOptions(),
         groups.ContractOptions(operation=asked.operation, size=_size(asked.size_bytes)),
         DriveThresholdOptions(),
         groups.OutputOptions(),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from wirelab.cli.options import stream as of_streams
 from wirelab.cli.options.common import (
     COUNT,
     PATH,
@@ -16,6 +17,7 @@ from wirelab.cli.options.common import (
     option,
     postgres_url,
 )
+from wirelab.cli.options.stream import StreamOptions
 from wirelab.cli.options.thresholds import DriveThresholdOptions
 from wirelab.errors import UsageError
 
@@ -338,6 +340,7 @@ class Options:
     load: LoadOptions
     pattern: PatternOptions
     message: MessageOptions
+    stream: StreamOptions
     contract: ContractOptions
     thresholds: DriveThresholdOptions
     output: OutputOptions
@@ -398,6 +401,7 @@ _EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
         )
         for option in _DATA
     ),
+    *of_streams.EXCLUDING,
 )
 """Option, the options that it excludes, the reason, and the remedy."""
 
@@ -410,6 +414,7 @@ _BELONGING: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("--start-rate", (RATE_STAGE,)),
     ("--data-rows", ("--data-random",)),
     ("--data-per", _DATA),
+    *of_streams.BELONGING,
 )
 """Option, and the options of which it needs at least one."""
 
@@ -500,6 +505,7 @@ def _given(options: Options) -> Mapping[str, object]:
         "--data-random": tuple(contract.data_random),
         "--data-rows": contract.data_rows,
         "--data-per": contract.data_per,
+        **of_streams.given(options.stream),
     }
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.checks.replies import UNCHECKED, differences
 from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.output.streams import show_streams
 from wirelab.cli.output.thresholds import sentence
 from wirelab.documents.event import Progress
 from wirelab.drive.progress import Second, Seconds
@@ -65,6 +66,8 @@ def show(target: str, result: Json) -> None:
     if not result["ok"]:
         _say("  no call succeeded")
     _show_replies(result.get("replies"))
+    if result["streams"]:
+        show_streams(result["streams"], _say)
     _show_response_times("response time", result)
     _show_lacking(result)
     if result["ok"] and result["load"] == "open":
@@ -97,9 +100,10 @@ def _show_amount(result: Json) -> None:
     seconds = format_seconds(result["window_s"])
     if result["interrupted"]:
         _say(f"  interrupted after {seconds}; results until then:", "yellow")
-    calls = counted(result["calls"], "call")
+    one = "stream" if result["streams"] else "call"
+    calls = counted(result["calls"], one)
     _say(f"  {calls} in {seconds}, {result['errors']:,} failed")
-    _say(f"  {result['rate_per_s']:,.6g} good calls/s{planned_text}")
+    _say(f"  {result['rate_per_s']:,.6g} good {one}s/s{planned_text}")
     ended, good = result["ended_in_window"], result["rate_per_s"] * result["window_s"]
     if abs(good - result["ok"]) > COUNTS_APART * max(result["ok"], 1):
         _say(

@@ -132,20 +132,23 @@ def _read_entry(contract: Contract, field: Field, element: Any, path: str) -> tu
     value = element.find(f"{{{contract.xml_namespace}}}value")
     if key is None or value is None:
         raise UsageError(f"{path}: an entry without key and value")
-    text = _text(key, path)
-    return scalars.read_key(field.map_key, text), _read_one(contract, field, value, path)
+    try:
+        name = scalars.read_key(field.map_key, _text(key))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.message}") from None
+    return name, _read_one(contract, field, value, path)
 
 
 def _read_one(contract: Contract, field: Field, element: Any, path: str) -> Any:
     if field.kind is Kind.MESSAGE:
         return _read_message(contract, field.type_name, element, path)
     try:
-        return scalars.read_text(contract, field, _text(element, path))
+        return scalars.read_text(contract, field, _text(element))
     except UsageError as error:
         raise UsageError(f"{path}: {error.message}", error.remedy) from None
 
 
-def _text(element: Any, path: str) -> str:
+def _text(element: Any) -> str:
     if len(element):
-        raise UsageError(f"{path}: elements where a text is expected")
+        raise UsageError("elements where a text is expected")
     return element.text or ""

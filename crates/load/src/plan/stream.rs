@@ -1,0 +1,70 @@
+//! Replies that are streams of messages.
+
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How messages lie in a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum StreamFormat {
+    /// Server-Sent Events (WHATWG HTML, section 9.2).
+    Sse,
+    /// Lines, each a JSON value.
+    Ndjson,
+    /// Server-Sent Events of a chat completion, up to `[DONE]`.
+    OpenAi,
+    /// Length-prefixed messages; only with kind `grpc`.
+    Grpc,
+}
+
+/// A reply that is a stream of messages: each is stamped when it arrives. Keys of `expect` about
+/// the body apply to each message. A stream without a message is an error, except with gRPC.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Stream {
+    /// How messages lie in the body.
+    pub format: StreamFormat,
+    /// The stream is ended after so many messages, which is no error; absent: by the server.
+    #[serde(default)]
+    pub stop_messages: Option<u64>,
+    /// The same after so many bytes of the body, at the end of a message.
+    #[serde(default)]
+    pub stop_bytes: Option<u64>,
+    /// The same after so many seconds since it was sent, to within 20 ms.
+    #[serde(default)]
+    pub stop_s: Option<f64>,
+    /// Bytes of the longest message that is accepted, 1 to 268,435,456.
+    #[serde(default = "message_bytes_default")]
+    pub message_bytes_max: u32,
+    /// A text that the messages together have: of a chat completion its content, of events their
+    /// data. Not with gRPC.
+    #[serde(default)]
+    pub expect_text: Option<String>,
+    /// How many messages the stream has.
+    #[serde(default)]
+    pub expect_messages: Option<u64>,
+}
+
+impl Stream {
+    /// A stream of that format, ended by the server.
+    #[must_use]
+    pub fn new(format: StreamFormat) -> Stream {
+        Stream {
+            format,
+            stop_messages: None,
+            stop_bytes: None,
+            stop_s: None,
+            message_bytes_max: message_bytes_default(),
+            expect_text: None,
+            expect_messages: None,
+        }
+    }
+}
+
+/// As much as libraries of gRPC accept.
+fn message_bytes_default() -> u32 {
+    4 << 20
+}

@@ -1,0 +1,116 @@
+"""Options of `wirelab drive` about replies that are streams of messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from wirelab.cli.options.common import COUNT, option
+
+Format = Literal["sse", "ndjson", "openai"]
+
+BYTES_MAX = 256 << 20
+"""Longest message that the engine accepts."""
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """How a reply that is a stream is read, checked and ended."""
+
+    sse: bool = option(
+        "--sse", is_flag=True, help="Replies are server-sent events (text/event-stream)."
+    )
+    ndjson: bool = option("--ndjson", is_flag=True, help="Replies are lines of JSON.")
+    openai: bool = option(
+        "--openai",
+        is_flag=True,
+        help="Request chat completions of a language model as streams. /v1/chat/completions is "
+        "added to a URL without a path.",
+    )
+    model: str | None = option(
+        "--model", metavar="NAME", help="Model for --openai. [default: default]"
+    )
+    prompt: str | None = option(
+        "--prompt", metavar="TEXT", help="User message for --openai. [default: Count to 100.]"
+    )
+    max_tokens: int | None = option(
+        "--max-tokens", type=COUNT, help="Limit of tokens per completion. [default: none]"
+    )
+    expect_text: str | None = option(
+        "--expect-text",
+        metavar="TEXT",
+        help="Text that the messages of a correct stream contain, joined without separators.",
+    )
+    expect_messages: int | None = option(
+        "--expect-messages", type=COUNT, help="Number of messages of a correct stream."
+    )
+    stop_messages: int | None = option(
+        "--stop-messages",
+        type=COUNT,
+        help="End each stream after this number of messages, which is not a failure.",
+    )
+    stop_bytes: str | None = option(
+        "--stop-bytes", metavar="SIZE", help="The same after this size, e.g. '1 MB'."
+    )
+    stop_time: str | None = option(
+        "--stop-time", metavar="TIME", help="The same after this time, to within 20 ms."
+    )
+    message_max: str | None = option(
+        "--message-max",
+        metavar="SIZE",
+        help="Size of the longest message that is accepted. [default: 4 MiB]",
+    )
+
+    @property
+    def formats(self) -> tuple[Format, ...]:
+        """The formats that were given."""
+        named: dict[Format, bool] = {
+            "sse": self.sse,
+            "ndjson": self.ndjson,
+            "openai": self.openai,
+        }
+        return tuple(name for name, is_given in named.items() if is_given)
+
+
+EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
+    ("--sse", ("--ndjson", "--openai"), "a reply has one format", "give only one of them"),
+    ("--ndjson", ("--openai",), "a reply has one format", "give only one of them"),
+    *(
+        (option, ("--data", "--body"), "each sets the request", "give only one of them")
+        for option in ("--model", "--prompt", "--max-tokens")
+    ),
+)
+"""As of :mod:`wirelab.cli.options.drive`."""
+
+FORMATS = ("--sse", "--ndjson", "--openai")
+
+BELONGING: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("--model", ("--openai",)),
+    ("--prompt", ("--openai",)),
+    ("--max-tokens", ("--openai",)),
+    ("--expect-text", FORMATS),
+)
+"""As of :mod:`wirelab.cli.options.drive`."""
+
+
+def given(options: StreamOptions) -> dict[str, object]:
+    """Option values by option name; None or False if not given."""
+    return {
+        "--sse": options.sse,
+        "--ndjson": options.ndjson,
+        "--openai": options.openai,
+        "--model": options.model,
+        "--prompt": options.prompt,
+        "--max-tokens": options.max_tokens,
+        "--expect-text": options.expect_text,
+        "--expect-messages": options.expect_messages,
+        "--stop-messages": options.stop_messages,
+        "--stop-bytes": options.stop_bytes,
+        "--stop-time": options.stop_time,
+        "--message-max": options.message_max,
+    }
+
+
+def given_names(options: StreamOptions) -> list[str]:
+    """Names of the options that were given; an empty text counts as given."""
+    return [name for name, value in given(options).items() if value not in (None, False)]

@@ -1,0 +1,53 @@
+"""What `wirelab drive` shows of replies that were streams of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wirelab.format.counting import counted
+from wirelab.format.units import format_bytes, format_seconds
+
+Json = dict[str, Any]
+
+TIMES = (
+    ("time to first message", "first_message_ms"),
+    ("time to first token", "first_token_ms"),
+    ("gap", "gap_ms"),
+    ("longest gap of a stream", "longest_gap_ms"),
+    ("time per token", "per_token_ms"),
+)
+"""Title and key, in the order of the lines."""
+TOGETHER = 1.05
+"""Messages per read from which on a line is worth it."""
+
+
+def show_streams(streams: Json, say: Callable[[str], None]) -> None:
+    """Prints counts, then times of all messages."""
+    if not streams["messages"]:
+        return
+    say(
+        f"  {counted(streams['messages'], 'message')}, {streams['messages_per_s']:,.4g}/s, "
+        f"{format_bytes(streams['bytes'])}"
+    )
+    if streams["with_token"] is not None:
+        say(f"  {_tokens(streams)}")
+    per_read = streams["messages_per_read"]
+    if per_read is not None and per_read >= TOGETHER:
+        say(f"  {per_read:,.3g} messages per read, at most {streams['read_messages_max']:,}")
+    for name, text in (("empty", "had no message"), ("stopped", "were ended as requested")):
+        if streams[name]:
+            say(f"  {counted(streams[name], 'stream')} {text}")
+    for title, key in TIMES:
+        times = {name: ms for name, ms in streams[key].items() if name != "min"}
+        if times:
+            parts = [f"{name} {format_seconds(ms / 1e3)}" for name, ms in times.items()]
+            say(f"  {title}: {', '.join(parts)}")
+
+
+def _tokens(streams: Json) -> str:
+    """An event may have several tokens, so that only the server knows their number."""
+    chunks = f"{streams['with_token']:,} of them with tokens, {streams['chunks_per_s']:,.4g}/s"
+    if not streams["counted"]:
+        return f"{chunks}; the server counted no tokens"
+    return f"{chunks}; {counted(streams['tokens'], 'token')}, {streams['tokens_per_s']:,.4g}/s"
