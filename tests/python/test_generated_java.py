@@ -206,17 +206,23 @@ def nested(codec: Codec, depth: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("binding", "codec"),
-    [stack for stack in STACKS if stack[1] not in (Codec.PROTOBUF,)],
+    ("binding", "codec", "status"),
+    [
+        ("rest", Codec.JSON, 400),
+        ("rest", Codec.XML, 400),
+        ("rest", Codec.CBOR, 400),
+        # Its parser skips a member that is not known without a stack.
+        ("rest", Codec.MSGPACK, 200),
+        ("soap", Codec.SOAP_LITERAL, 500),
+    ],
 )
-def test_deep_nesting_is_refused_and_the_service_goes_on(
-    binding: str, codec: Codec, tmp_path: Path
+def test_deep_nesting_does_not_end_a_service(
+    binding: str, codec: Codec, status: int, tmp_path: Path
 ) -> None:
     golden = GOLDEN["order"]
     with run(golden, binding, codec, tmp_path) as service:
-        refused = 500 if binding == "soap" else 400
         assert service.request(nested(codec, 3)).status == 200
-        assert service.request(nested(codec, 200_000)).status in (refused, 200)
+        assert service.request(nested(codec, 200_000)).status == status
         assert differs(service, golden) == []
 
 
