@@ -746,7 +746,7 @@ class GrpcWorkload(
     the load and without TLS."""
     stream: Stream | None = None
     """The reply is a stream of messages, of format `grpc`; without it, where the method's
-    description says so."""
+    description has one."""
 
 
 class StepsWorkload(

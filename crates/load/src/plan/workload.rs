@@ -118,7 +118,7 @@ pub enum Workload {
         #[serde(default)]
         count_replies: bool,
         /// The reply is a stream of messages, of format `grpc`; without it, where the method's
-        /// description says so.
+        /// description has one.
         #[serde(default)]
         stream: Option<Box<Stream>>,
         /// As of kind `http`, in `message` and in values of `metadata`.

@@ -105,7 +105,7 @@ pub fn read(data: &[u8], mut content: impl FnMut(&str)) -> Result<Event, Protoco
     }
     let chunk: Chunk = serde_json::from_slice(data).map_err(|error| refused(&error))?;
     if let Some(error) = chunk.error {
-        return Ok(Event::Error(shown(&error)));
+        return Ok(Event::Error(show_error(&error)));
     }
     let deltas = || {
         chunk
@@ -123,7 +123,7 @@ pub fn read(data: &[u8], mut content: impl FnMut(&str)) -> Result<Event, Protoco
 }
 
 /// The message of an error, or all of it.
-fn shown(error: &Value) -> String {
+fn show_error(error: &Value) -> String {
     let text = match error.get("message").unwrap_or(error) {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_the_end_are_no_chunks() {
+    fn errors_and_the_end_differ_from_chunks() {
         assert_eq!(read(b"[DONE]", |_| ()).unwrap(), Event::Done);
         assert_eq!(
             read(

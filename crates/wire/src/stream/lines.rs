@@ -43,7 +43,7 @@ impl Lines {
             if self.line.len() + part.len() > self.line_max {
                 return Err(too_long(self.line_max));
             }
-            // White space in front is no part of a message.
+            // White space in front does not belong to a message.
             match self.line.is_empty() {
                 true => self.line.extend_from_slice(part.trim_ascii_start()),
                 false => self.line.extend_from_slice(part),

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_blank_lines_are_no_part_of_an_event() {
+    fn comments_and_blank_lines_are_outside_of_events() {
         let mut events = Events::new(100);
         for (bytes, within) in [
             (&b":"[..], false),
