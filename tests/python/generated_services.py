@@ -18,7 +18,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import cbor2
 import grpc
+import msgpack
 import msgspec
 import pytest
 
@@ -61,6 +63,28 @@ NESTED = {
     "protobuf": (b"\xfb\xff\x01" * DEEP, b"\xfc\xff\x01" * DEEP),
 }
 """Begin and end of bodies that are nested deeply."""
+
+BEYOND = (
+    ("singleInt32", 2**31 - 1, True),
+    ("singleInt32", 2**31, False),
+    ("singleInt32", -(2**31) - 1, False),
+    ("singleUint32", 2**32 - 1, True),
+    ("singleUint32", 2**32, False),
+    ("singleUint32", -1, False),
+    ("singleInt64", -(2**63), True),
+    ("singleInt64", 2**63, False),
+    ("singleUint64", 2**64 - 1, True),
+    ("singleUint64", -1, False),
+)
+"""Fields, numbers, and whether they can hold them."""
+WRITERS: dict[str, Callable[[str, int], bytes]] = {
+    "json": lambda name, number: json.dumps({name: number}).encode(),
+    "cbor": lambda name, number: cbor2.dumps({name: number}),
+    "msgpack": lambda name, number: bytes(msgpack.packb({name: number})),
+    "xml": lambda name, number: (
+        f'<EveryKind xmlns="urn:wirelab:everykind:v1"><{name}>{number}</{name}></EveryKind>'
+    ).encode(),
+}
 
 
 @dataclass(frozen=True)
@@ -292,6 +316,13 @@ def examine_errors(service: Service, vectors: Vectors) -> None:
         assert nested in (200, 400, 500)
     assert service.process.poll() is None
     assert not find_differences(service, vectors)
+
+
+def examine_ranges(service: Service) -> None:
+    """Numbers at the ends of their fields' ranges are read, and those beyond are refused."""
+    for name, number, is_right in BEYOND:
+        answer = service.send(WRITERS[service.codec](name, number))
+        assert (answer.status == 200) is is_right, (name, number, answer)
 
 
 def examine_compression(service: Service, vectors: Vectors, coding: str) -> None:

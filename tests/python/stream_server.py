@@ -26,7 +26,8 @@ class Request:
     received_ns: int
     sent_ns: list[int] = field(default_factory=list)
     """After each message."""
-    bytes: int = 0
+    size: int = 0
+    """Bytes that were sent."""
 
     def head(self, framing: str = "transfer-encoding: chunked", kind: str = EVENTS) -> None:
         """Status and fields."""
@@ -35,7 +36,7 @@ class Request:
     def raw(self, content: bytes) -> None:
         """Bytes as they are."""
         self.connection.sendall(content)
-        self.bytes += len(content)
+        self.size += len(content)
 
     def chunk(self, content: bytes) -> None:
         """A chunk, in one segment."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from tests.python.synthetic_run import REST, World, point, trial
 from wirelab.checks import load as verdicts
@@ -59,6 +60,15 @@ NO_SWITCH: Json = {
     "test": None,
     "where": [],
 }
+
+
+def latency_bins(*quantiles: float, count: int = 2000) -> list[Json]:
+    """Single latencies whose least, p50, p90, p99 and maximum these are, microseconds; between
+    them they grow evenly."""
+    at = np.interp(np.arange(1, count + 1) / count, (0.0, 0.5, 0.9, 0.99, 1.0), quantiles)
+    return [{"us": float(us), "count": 1} for us in at]
+
+
 _CLASSES = ("ack", "all", "data", "fin", "pure_tcp", "retransmitted", "rst", "syn")
 _COUNTS = ("bytes", "ip_bytes", "ip_header_bytes", "link_header_bytes", "packets", "payload_bytes")
 _CLASS = dict.fromkeys((*_COUNTS, "tcp_header_bytes"), 0)
@@ -140,6 +150,7 @@ DISSECTION: Json = {
         "endings": {"framed": 2000},
         "unpaired": {"requests": 0, "replies": 0},
         "latency_us": {"p50": 100.0, "p90": 200.0, "p99": 400.0, "max": 900.0, "n": 2000},
+        "latency_bins": latency_bins(60.0, 100.0, 200.0, 400.0, 900.0),
         "writes": {
             "requests_joined": 2000,
             "requests_split": 0,

@@ -12,9 +12,11 @@ import pytest
 from tests.python.generated_projects import Mutant, build_hostile, build_vectors, describe_hostile
 from tests.python.generated_services import (
     STACKS,
+    WRITERS,
     curl_http2,
     examine_compression,
     examine_errors,
+    examine_ranges,
     find_accepted,
     find_differences,
     load_vectors,
@@ -181,3 +183,11 @@ def test_compression_is_the_services_own() -> None:
 )
 def test_names_are_converted_like_protoc_gen_go(name: str, expected: str) -> None:
     assert go.go_camel_case(name) == expected
+
+
+@pytest.mark.parametrize("codec", WRITERS)
+def test_numbers_beyond_their_field_are_refused(codec: str, tmp_path: Path) -> None:
+    vectors = load_vectors("every_kind")
+    start = build_vectors(go, "every_kind").start
+    with run_service(start, vectors, "rest", codec, tmp_path) as service:
+        examine_ranges(service)

@@ -13,9 +13,11 @@ import pytest
 from tests.python.generated_projects import Mutant, build_hostile, build_vectors, describe_hostile
 from tests.python.generated_services import (
     STACKS,
+    WRITERS,
     curl_http2,
     examine_compression,
     examine_errors,
+    examine_ranges,
     find_accepted,
     find_differences,
     load_vectors,
@@ -138,6 +140,14 @@ def test_hostile_names_are_served(binding: str, codec: str, tmp_path: Path) -> N
     start = build_hostile(rust).start
     with run_service(start, vectors, binding, codec, tmp_path) as service:
         assert not find_differences(service, vectors)
+
+
+@pytest.mark.parametrize("codec", WRITERS)
+def test_numbers_beyond_their_field_are_refused(codec: str, tmp_path: Path) -> None:
+    vectors = load_vectors("every_kind")
+    start = build_vectors(rust, "every_kind").start
+    with run_service(start, vectors, "rest", codec, tmp_path) as service:
+        examine_ranges(service)
 
 
 def test_crates_have_the_versions_of_the_service_in_rust() -> None:

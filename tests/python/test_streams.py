@@ -5,14 +5,19 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import random
 import re
+import socket
+import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from hdrh.histogram import HdrHistogram
 
 from tests.python.stream_server import (
     EVENTS,
@@ -23,10 +28,17 @@ from tests.python.stream_server import (
     stream_server,
 )
 from wirelab.cli import main
+from wirelab.drive.amount import Amount
+from wirelab.drive.session import Call, drive_server
+from wirelab.drive.stream import StreamSpec
+from wirelab.process.interruption import Interruption
+from wirelab.stack import targets
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
 Json = dict[str, Any]
 
+TIMESTAMPNS = 35
+"""SO_TIMESTAMPNS: the kernel's time of each packet (socket(7))."""
 PAUSE_S = 0.15
 """In the middle of the seeded schedule."""
 
@@ -59,7 +71,7 @@ def drive(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Jso
 
 
 @pytest.fixture
-def driven(capsys: pytest.CaptureFixture[str]) -> Iterator[Any]:
+def driven(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[Json, StreamServer]]:
     """Drives one server of an answer."""
 
     def run(answer: Answer, *words: str, code: int = 0) -> tuple[Json, StreamServer]:
@@ -250,7 +262,7 @@ def test_a_broken_stream_fails_by_name_and_takes_no_memory(
     assert words in result["error_examples"][0]
     assert result["client_rss_max_bytes"] < 100e6
     # A stream without an end is ended from this side. What sockets hold is a part of it.
-    assert all(request.bytes < 30e6 for request in server.requests)
+    assert all(request.size < 30e6 for request in server.requests)
 
 
 def test_a_message_that_claims_to_be_longer_than_accepted_fails(driven: Any) -> None:
@@ -323,6 +335,57 @@ def test_options_that_do_not_fit_are_refused(
 ) -> None:
     assert main(["drive", *words]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_stamps_are_those_of_packets() -> None:
+    """Against the kernel's own times of the packets that carried the messages."""
+    if os.geteuid() != 0:
+        pytest.skip("packets can be seen by root only")
+    gaps = [0.001 + 0.0003 * number for number in range(20)]
+    with (
+        stream_server(by_schedule(gaps)) as server,
+        socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3)) as packets,
+    ):
+        packets.bind(("lo", 0))
+        packets.setsockopt(socket.SOL_SOCKET, TIMESTAMPNS, 1)
+        packets.setblocking(False)
+        target = targets.parse(server.url)
+        assert isinstance(target, targets.Server)
+        with Interruption() as interruption:
+            outcome = drive_server(
+                target,
+                Call(stream=StreamSpec(format="sse")),
+                Amount(calls=1),
+                any_target=False,
+                interruption=interruption,
+                on_progress=None,
+            )
+        arrived = sorted(set(_messages(packets, server.port)))
+    truth = sorted(b - a for a, b in pairwise(arrived))
+    histogram = HdrHistogram.decode(outcome.groups[0].times["gap"].hdr)
+    measured = [
+        item.value_iterated_to
+        for item in histogram.get_recorded_iterator()
+        for _ in range(item.count_at_value_iterated_to)
+    ]
+    assert len(truth) == len(measured) == 19
+    errors = sorted(abs(a - b) for a, b in zip(measured, truth, strict=True))
+    print("error of a gap, us:", [round(error / 1e3) for error in errors])
+    # A sleeping thread has to be woken, which takes longer where others use its core.
+    assert errors[len(errors) // 2] < 500_000
+
+
+def _messages(packets: socket.socket, port: int) -> Iterator[int]:
+    """Times of packets with an event from that port, which come twice on loopback."""
+    with suppress(BlockingIOError):
+        while True:
+            content, control, _, address = packets.recvmsg(65536, 256)
+            is_received = address[2] != socket.PACKET_OUTGOING
+            header = 4 * (content[0] & 15)
+            sender = int.from_bytes(content[header : header + 2], "big")
+            if is_received and sender == port and b"data: " in content:
+                seconds, nanoseconds = struct.unpack("qq", control[0][2])
+                yield seconds * 1_000_000_000 + nanoseconds
 
 
 def test_a_foreign_client_sees_the_same_stream(driven: Any) -> None:

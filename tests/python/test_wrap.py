@@ -99,7 +99,7 @@ def test_nothing_of_a_short_tools_output_is_lost(tmp_path: Path) -> None:
                 err=err,
                 seconds_max=20.0,
                 interruption=Interruption(),
-                on_tick=lambda: None,
+                on_tick=lambda _: None,
             )
         assert (folder / "out").read_text(encoding="utf-8").endswith("xend")
         assert "said" in ran.output
@@ -125,7 +125,7 @@ def _run_to(out: Any, folder: Path, seconds: str) -> process.Ran:
             err=err,
             seconds_max=20.0,
             interruption=Interruption(),
-            on_tick=lambda: None,
+            on_tick=lambda _: None,
         )
 
 
@@ -174,7 +174,7 @@ def test_a_tool_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
             err=err,
             seconds_max=0.5,
             interruption=Interruption(),
-            on_tick=lambda: None,
+            on_tick=lambda _: None,
         )
     assert ran.how == "timeout"
     assert ran.seconds < 20.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import numpy as np
@@ -11,11 +11,16 @@ import pytest
 
 from tests.python import simulated_loads as simulated
 from tests.python.simulated_loads import Server
-from tests.python.synthetic_packets import Json, S, changed, dissected
+from tests.python.synthetic_packets import Json, S, changed, dissected, latency_bins
 from tests.python.test_wrap_tools import output
 from wirelab.documents.dissection import Dissection
 from wirelab.loadtools import adapters
-from wirelab.loadtools.tool_report import ToolOptions, ToolReport, Unread
+from wirelab.loadtools.tool_report import (
+    PercentileDefinition,
+    ToolOptions,
+    ToolReport,
+    Unread,
+)
 from wirelab.process.children import Ended
 from wirelab.process.metrics import Sample
 from wirelab.records.link import CaptureRecord, LinkRecord
@@ -126,6 +131,10 @@ PER_CALL = {
 }
 
 
+HALVED = latency_bins(20.0, 40.0, 200.0, 400.0, 900.0)
+"""With another median."""
+
+
 @pytest.mark.parametrize(
     ("changes", "options", "expected"),
     [
@@ -133,7 +142,11 @@ PER_CALL = {
         ({"load__concurrency__max": 9}, {}, {"concurrency"}),
         ({"exchanges__connections__in_flight_max": 3}, {}, {"in flight"}),
         ({"exchanges__count": 3000}, {}, {"requests"}),
-        ({"exchanges__latency_us__p50": 40.0}, {}, {"latency"}),
+        (
+            {"exchanges__latency_bins": HALVED},
+            {},
+            {"latency"},
+        ),
         ({"capture__damaged": "cut at 77"}, {}, {"capture"}),
         ({"exchanges__endings": {"framed": 1900, "broken": 100}}, {}, {"errors"}),
         ({"flows__refused": 146_187}, {}, {"connects"}),
@@ -198,17 +211,16 @@ def test_a_connection_per_request_that_was_asked_for_is_right() -> None:
 def test_only_calls_that_may_be_in_flight_at_the_end_are_left_out(
     broken: int, requests: int | None, bad: int
 ) -> None:
-    """Calls of broken connections stay in flight in the packets: 61 of 4 users."""
-    concurrency = {**FOUR["load__concurrency"], "max": 4 + bad}
     endings = {"framed": 2000 - broken, "broken": broken}
-    given = document(exchanges__endings=endings, load__concurrency=concurrency)
+    given = document(exchanges__endings=endings)
     options = replace(OPTIONS, requests=requests)
     found = checks(given, options)
     assert judgement.bad_replies(given, options) == bad
     assert (found["errors"].outcome == "marked") == (bad > 0)
     honest = replace(REPORT, failed=bad, requests=2000 - broken)
     assert marked(checks(given, options, honest)) == set()
-    more = {**concurrency, "max": 5 + bad}
+    # A call without a reply ends with its connection: it is no excuse for more than 4 in flight.
+    more = {**FOUR["load__concurrency"], "max": 5}
     given = document(exchanges__endings=endings, load__concurrency=more)
     assert marked(checks(given, options, honest)) == {"concurrency"}
 
@@ -228,8 +240,7 @@ def test_only_calls_that_may_be_in_flight_at_the_end_are_left_out(
     ],
 )
 def test_figures_that_the_packets_contradict_are_named(figures: Json, expected: set[str]) -> None:
-    slowest = {**changed()["exchanges"]["latency_us"], "max": 50_000.0}
-    given = document(exchanges__latency_us=slowest)
+    given = document(exchanges__latency_bins=latency_bins(60.0, 100.0, 200.0, 400.0, 50_000.0))
     assert marked(checks(given, report=replace(REPORT, **figures))) == expected
 
 
@@ -243,8 +254,76 @@ def test_time_without_requests_at_the_end_is_named() -> None:
 def test_connections_that_the_server_ended_are_not_charged_to_the_tool() -> None:
     used = {**FOUR["exchanges__connections"], "used": 204}
     assert marked(checks(document(exchanges__connections=used))) == {"connections"}
-    ended = {**used, "closed_by_server": 180}
-    assert marked(checks(document(exchanges__connections=ended))) == set()
+    for ended in (
+        {"ended_by_server": 200},
+        {"ended_by_server": 150, "ended_by_client": 50, "given_up": 50},
+    ):
+        right = document(exchanges__connections={**used, **ended})
+        assert marked(checks(right)) == set(), ended
+    for ended in ({"ended_by_client": 200}, {"ended_by_server": 199, "ended_by_client": 1}):
+        wrong = document(exchanges__connections={**used, **ended})
+        assert marked(checks(wrong)) == {"connections"}, ended
+
+
+def _slow(count: int, of: int, fast_ms: float = 5.0, slow_ms: float = 205.0) -> list[Json]:
+    """Latencies of which that number are slow."""
+    return [{"us": fast_ms * 1e3, "count": of - count}, {"us": slow_ms * 1e3, "count": count}]
+
+
+def _timed(bins: list[Json], requests: int, **figures: Any) -> dict[str, Check]:
+    """A tool that printed a p99, and the packets' latencies."""
+    report = ToolReport(requests=requests, latency_s={"p99": figures.pop("p99")}, **figures)
+    count = sum(one["count"] for one in bins)
+    return checks(document(exchanges__count=count, exchanges__latency_bins=bins), report=report)
+
+
+@pytest.mark.parametrize("p99", [5e-3, 205e-3])
+def test_a_percentile_at_a_step_may_be_on_either_side_of_it(p99: float) -> None:
+    found = _timed(_slow(10, 1000), 1000, p99=p99, percentile="next")
+    assert "latency" not in marked(found)
+    assert "5.00 ms to 205 ms" in found["latency"].reason
+
+
+def test_a_percentile_beside_a_step_is_compared_with_its_own_side() -> None:
+    for slow, right, wrong in ((30, 205e-3, 5e-3), (5, 5e-3, 205e-3)):
+        assert "latency" not in marked(_timed(_slow(slow, 1000), 1000, p99=right))
+        assert "latency" in marked(_timed(_slow(slow, 1000), 1000, p99=wrong))
+
+
+def test_ranks_move_by_calls_that_the_tool_did_not_read() -> None:
+    """12 of 1,000 are slow: the step is two ranks below the 99th percentile."""
+    assert "latency" in marked(_timed(_slow(12, 1000), 1000, p99=5e-3))
+    assert "latency" not in marked(_timed(_slow(12, 1000), 997, p99=5e-3))
+    # As many as four users may have had in flight, no more.
+    assert "latency" in marked(_timed(_slow(20, 1000), 900, p99=5e-3))
+
+
+@pytest.mark.parametrize("definition", get_args(PercentileDefinition))
+@pytest.mark.parametrize("factor", [0.8, 1.2])
+def test_an_error_of_a_fifth_in_smooth_latencies_is_named(definition: str, factor: float) -> None:
+    rng = np.random.default_rng(7)
+    for count in (1_000, 20_000):
+        ms = np.sort(5.0 + rng.lognormal(0.0, 0.5, count))
+        bins = [{"us": float(one) * 1e3, "count": 1} for one in ms]
+        true_s = float(ms[int(0.99 * count)]) / 1e3
+        right = _timed(bins, count, p99=true_s, percentile=definition)
+        wrong = _timed(bins, count, p99=factor * true_s, percentile=definition)
+        assert "latency" not in marked(right), right["latency"]
+        assert "latency" in marked(wrong), wrong["latency"]
+
+
+def test_each_definition_of_a_percentile_gives_its_rank() -> None:
+    """Ranks of 0.99 of 1,000 and of 1,005 values, by the tools' sources."""
+    expected = {
+        "nearest": ((990, 990), (994, 995)),
+        "next": ((991, 991), (995, 995)),
+        "interpolated": ((990, 991), (994, 995)),
+        "estimated": ((989, 991), (994, 996)),
+    }
+    assert set(expected) == set(get_args(PercentileDefinition))
+    for definition in get_args(PercentileDefinition):
+        ranks = tuple(comparison.tool_ranks(definition, 0.99, n) for n in (1_000, 1_005))
+        assert ranks == expected[definition], definition
 
 
 def test_a_load_that_is_too_short_is_not_judged_by_its_cpu_time() -> None:

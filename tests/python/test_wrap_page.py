@@ -124,6 +124,7 @@ def test_a_capture_without_a_request_has_a_page() -> None:
         exchanges__count=0,
         exchanges__by_name=[],
         exchanges__latency_us=None,
+        exchanges__latency_bins=[],
         flows__count=0,
         flows__list=[],
         accounting__per_exchange=None,

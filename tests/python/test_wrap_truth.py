@@ -124,6 +124,88 @@ def test_an_end_without_replies_is_seen(tmp_path: Path, tool: str, faults: dict[
     assert "end of the load" in marked(document), reasons(document)
 
 
+@pytest.mark.parametrize("tool", ["ab", "ab -k"])
+def test_a_percentile_at_a_step_is_not_a_fault(tmp_path: Path, tool: str) -> None:
+    """10 of 1,000 replies are slow: the 99th percentile may be on either side."""
+    with served(tmp_path, slow_every=100) as (port, _):
+        document = wrapped(port, TOOLS[tool])
+    (p99,) = [pair for pair in document["compared"] if pair["name"] == "p99"]
+    low, high = p99["wire_range_s"]
+    assert low < 0.1 < 0.2 < high, p99
+    assert blamed(document) == set(), reasons(document)
+
+
+def test_a_forged_percentile_is_named(tmp_path: Path) -> None:
+    """Its own p99 is multiplied; nothing else is changed."""
+    ab = "ab -q -k -n 1000 -c 5 URL"
+    script = f'{ab} | awk \'$1 == "99%" {{ $2 = int($2 * 1.2 + 3); $0 = "  99%  " $2 }} 1\''
+    if not shutil.which("ab"):
+        pytest.skip("ab is not installed")
+    with served(tmp_path) as (port, _):
+        document = wrapped(port, ("sh", "-c", script))
+    assert blamed(document) == {"latency"}, reasons(document)
+
+
+OTHER = """
+import http.client, json, sys, time
+connections = [http.client.HTTPConnection("127.0.0.1", int(sys.argv[1])) for _ in range(2)]
+calls = 0
+try:
+    while True:
+        for connection in connections:
+            connection.request("GET", "/", headers={"Other": "yes"})
+            connection.getresponse().read()
+            calls += 1
+            if calls == 2:
+                print("begun", flush=True)
+except BaseException:
+    print(json.dumps(calls), flush=True)
+"""
+
+
+@contextmanager
+def other_client(port: int) -> Iterator[list[int]]:
+    """Another process that loads the server meanwhile; at its end, the number of its calls."""
+    words = [sys.executable, "-c", OTHER, str(port)]
+    calls: list[int] = []
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as client:
+        assert client.stdout is not None
+        client.stdout.readline()
+        try:
+            yield calls
+        finally:
+            client.send_signal(signal.SIGINT)
+            calls.append(json.loads(client.stdout.readline()))
+
+
+@pytest.mark.parametrize("tool", ["wrk", "ab -k", "h2load"])
+def test_calls_of_another_process_are_not_the_tools(tmp_path: Path, tool: str) -> None:
+    with served(tmp_path) as (port, log), other_client(port) as calls:
+        document = wrapped(port, TOOLS[tool])
+    truth = json.loads(log.read_text(encoding="utf-8"))
+    # The last call of the other one may have been interrupted.
+    own = document["wire"]["exchanges"]
+    assert own - (truth["requests"] - calls[0]) in (-1, 0), reasons(document)
+    assert document["others"]["connections"] == 2
+    assert blamed(document) == set(), reasons(document)
+
+
+def test_an_end_without_replies_is_seen_though_another_process_goes_on(tmp_path: Path) -> None:
+    with served(tmp_path, mute_at_ms=1000) as (port, _), other_client(port) as calls:
+        document = wrapped(port, TIMED["wrk"])
+    assert calls[0] > 100
+    assert "end of the load" in marked(document), reasons(document)
+    assert marked(document) & {"concurrency", "connections"} == set(), reasons(document)
+
+
+def test_a_command_whose_requests_another_process_sends_is_still_captured(tmp_path: Path) -> None:
+    """As a client of a daemon: nothing is left out where nothing else would be there."""
+    with served(tmp_path) as (port, _), other_client(port):
+        document = wrapped(port, ("sleep", "0.5"))
+    assert document["wire"]["exchanges"] > 10
+    assert document["others"] is None
+
+
 def test_a_freeze_in_the_middle_is_not_a_fault_of_the_tool(tmp_path: Path) -> None:
     with served(tmp_path, freeze_at_ms=300, freeze_ms=1000) as (port, _):
         document = wrapped(port, TIMED["h2load"])

@@ -19,6 +19,9 @@ FAULTS = {
     "close_every": 0,  # every n-th reply has `Connection: close`
     "drop_every": 0,  # every n-th request gets FIN instead of a reply
     "error_every": 0,  # every n-th reply is 503
+    "slow_every": 0,  # every n-th reply is later by slow_ms
+    "slow_ms": 200,
+    "mute_at_ms": 0,  # after the first request of a tool, only other clients get replies
     "freeze_at_ms": 0,  # after the first request nothing moves
     "freeze_ms": 0,
     "die_at_ms": 0,  # after the first request it ends
@@ -28,6 +31,7 @@ FAULTS = {
 class Server:
     def __init__(self, log: Path, faults: dict[str, int]) -> None:
         self.log, self.faults = log, FAULTS | faults
+        self.began = 0.0
         self.counts = dict.fromkeys(("requests", "replies", "dropped", "errors", "closes"), 0)
 
     def due(self, name: str) -> bool:
@@ -42,6 +46,13 @@ class Server:
             )
         if self.faults["die_at_ms"]:
             loop.call_later(self.faults["die_at_ms"] / 1e3, self.end)
+
+    def is_mute(self, head: bytes) -> bool:
+        """Requests of other clients have a field of that name."""
+        if not self.faults["mute_at_ms"] or b"\r\nother:" in head:
+            return False
+        self.began = self.began or time.monotonic()
+        return time.monotonic() - self.began > self.faults["mute_at_ms"] / 1e3
 
     def end(self) -> None:
         self.log.write_text(json.dumps(self.counts), encoding="utf-8")
@@ -67,7 +78,9 @@ class Connection(asyncio.Protocol):
         server.counts["requests"] += 1
         if server.counts["requests"] == 1:
             server.begin()
-        think_s = THINK_S
+        if server.is_mute(head):
+            return
+        think_s = THINK_S + server.due("slow_every") * server.faults["slow_ms"] / 1e3
         status = b"503 Unavailable" if server.due("error_every") else b"200 OK"
         kept = b"keep-alive" in head or b"http/1.1" in head
         closes = server.due("close_every") or not kept

@@ -1,8 +1,10 @@
 //! `dissect`: a capture in, its dissection out.
 
+use std::collections::HashMap;
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -48,6 +50,10 @@ pub(crate) struct Arguments {
         default_value_t = 0
     )]
     sample: u32,
+    /// Leave out connections by their client's end: each line has ADDRESS:PORT and the time up to
+    /// which they opened, nanoseconds since the Unix epoch.
+    #[arg(long, value_name = "FILE")]
+    without: Option<PathBuf>,
     /// The engine's log of calls (plan: call_log), to show each call with its packets.
     #[arg(long, value_name = "LOG")]
     calls: Option<PathBuf>,
@@ -143,6 +149,21 @@ fn divide(
     Ok(())
 }
 
+/// The ends that a file lists; or why it cannot be read, and what to do.
+fn ends(file: &Path) -> Result<HashMap<SocketAddr, u64>, String> {
+    let remedy = "give lines of ADDRESS:PORT and nanoseconds";
+    let text = fs::read_to_string(file)
+        .map_err(|error| format!("--without {}: {error}; {remedy}", file.display()))?;
+    let entry = |line: &str| {
+        let (end, until_ns) = line.split_once(' ')?;
+        Some((end.parse().ok()?, until_ns.trim().parse().ok()?))
+    };
+    let entries = text.lines().map(|line| {
+        entry(line).ok_or_else(|| format!("--without {}: {line:?}; {remedy}", file.display()))
+    });
+    entries.collect()
+}
+
 fn calls(log: &Path) -> Result<CallLog<File>, LogError> {
     CallLog::new(File::open(log)?)
 }
@@ -171,6 +192,10 @@ fn run<D: Observer + ExchangeObserver>(
         timeline: arguments.timeline,
         flows: arguments.flows as usize,
         sample: arguments.sample as usize,
+        without: arguments
+            .without
+            .as_deref()
+            .map_or(Ok(HashMap::new()), ends)?,
     };
     let file = arguments.file.display().to_string();
     let keys = arguments

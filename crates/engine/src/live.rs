@@ -248,6 +248,7 @@ impl Live {
             timeline: None,
             flows: arguments.flows as usize,
             sample: 0,
+            ..Options::default()
         };
         let mut diagnosis = Diagnosis::default().listing(arguments.flows as usize);
         if host.is_some() {

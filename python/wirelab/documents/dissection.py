@@ -254,8 +254,16 @@ class Connections(msgspec.Struct, frozen=True, kw_only=True):
 
     closed_by_server: int
     """Exchanges after which the server closed."""
+    ended_by_client: int = 0
+    """Of those that carried an exchange, whose end the client decided: it was the first to
+    announce it (`Connection: close`, GOAWAY), or to send FIN or RST."""
+    ended_by_server: int = 0
+    """The same of the server."""
     exchanges_max: int
     """The most exchanges on one."""
+    given_up: int = 0
+    """Of those that the client ended, without having announced it, while a request was under
+    way."""
     in_flight_max: int
     """The most exchanges under way at a time on one."""
     unused: int
@@ -342,6 +350,9 @@ class ExchangeSums(msgspec.Struct, frozen=True, kw_only=True):
     """Requests seen."""
     endings: dict[str, int]
     """By how their replies ended."""
+    latency_bins: tuple[LatencyBin, ...] | None = None
+    """The same latencies in ascending order, to three digits, where times of requests were
+    asked for."""
     latency_us: Quantiles | None = None
     """From the request's first byte to the reply's last, of exchanges with a whole reply, at
     the place of the capture."""
@@ -502,6 +513,15 @@ class InterarrivalOf(msgspec.Struct, frozen=True, kw_only=True):
     """Of so many whose sequence was followed."""
     shapes: int
     """Different sequences among them, at most 256; those of more are not followed."""
+
+
+class LatencyBin(msgspec.Struct, frozen=True, kw_only=True):
+    """Latencies that are not distinguished."""
+
+    count: int
+    """How many."""
+    us: float
+    """Their middle, microseconds."""
 
 
 class LayerBytes(msgspec.Struct, frozen=True, kw_only=True):

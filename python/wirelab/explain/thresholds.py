@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Literal
 from xml.etree import ElementTree as xml
@@ -19,6 +20,7 @@ from wirelab.errors import EXIT_BY_VERDICT, EXIT_OK, UnitError, UsageError
 from wirelab.explain.figures import NAMED, named, only_a_bound
 from wirelab.format.numbers import quantity
 from wirelab.format.units import parse_bytes, parse_seconds
+from wirelab.records.group import STREAM_TIMES
 from wirelab.records.trial import Trial
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell
@@ -37,17 +39,9 @@ ERRORS = "errors"
 """The share of calls that failed, over all trials of a cell."""
 PERCENTILES = ("p50", "p90", "p99", "p99.9", "p99.99")
 """Of the response time, those that the engine records."""
-STREAM_TIMES = {
-    "ttfm": "time to first message",
-    "ttft": "time to first token",
-    "gap": "gap between messages",
-    "stall": "longest gap of a stream",
-    "tpot": "time per token",
-}
-"""Times of streams of messages; a condition appends a percentile, ``.mean`` or ``.max``."""
 OF_CALLS = (
     *("rate", "response_", "service_p", "service_mean", "sequence_", "bytes_", "client_cpu"),
-    *(f"{name}." for name in STREAM_TIMES),
+    *(f"{time.name}." for time in STREAM_TIMES),
 )
 """How the names of figures begin that calls alone have, without a service that the lab starts."""
 _PATTERN = re.compile(r"\s*([A-Za-z][\w.]*)\s*(>=|<=|>|<)\s*(\S.*?)\s*")
@@ -244,11 +238,12 @@ def _figure(name: str) -> Figure | None:
 
 def _stream_figure(name: str) -> Figure | None:
     """``ttfm.p99``, ``stall.max``; None for other names."""
-    time, _, which = name.partition(".")
-    if time not in STREAM_TIMES or which not in (*PERCENTILES, "mean", "max"):
+    named, _, which = name.partition(".")
+    title = next((time.title for time in STREAM_TIMES if time.name == named), None)
+    if title is None or which not in (*PERCENTILES, "mean", "max"):
         return None
-    title = f"{STREAM_TIMES[time]}, {which}"
-    return Figure(name, title, "ns", "lower", lambda trial: trial.time_ns(time, which))
+    of = partial(Trial.time_ns, which=named, percentile=which)
+    return Figure(name, f"{title}, {which}", "ns", "lower", of)
 
 
 def _memory(trial: Trial) -> float | None:

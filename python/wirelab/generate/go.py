@@ -32,8 +32,8 @@ CALLS = "calls.go.j2"
 
 SCALARS = {
     Kind.BOOL: "bool",
-    **dict.fromkeys((Kind.INT32, Kind.SINT32, Kind.SFIXED32), "int32"),
-    **dict.fromkeys((Kind.UINT32, Kind.FIXED32), "uint32"),
+    **dict.fromkeys((Kind.INT32, Kind.SINT32, Kind.SFIXED32), "values.Int32"),
+    **dict.fromkeys((Kind.UINT32, Kind.FIXED32), "values.Uint32"),
     **dict.fromkeys((Kind.INT64, Kind.SINT64, Kind.SFIXED64), "values.Int64"),
     **dict.fromkeys((Kind.UINT64, Kind.FIXED64), "values.Uint64"),
     Kind.FLOAT: "values.Float32",

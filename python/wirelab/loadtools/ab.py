@@ -45,6 +45,8 @@ class ApacheBench:
             rate_per_s=number(r"^Requests per second:\s+([\d.]+)", output),
             seconds=number(r"^Time taken for tests:\s+([\d.]+)", output),
             latency_s=times({**shares, "max": _ms(r"^\s+100%\s+(\d+)", output)}),
+            # `stats[(int) (done * percs[i] / 100)]` in ab.c
+            percentile="next",
             resolution_s=1e-3,
             has_connect=True,
             figure="percentage of the requests served within a time",

@@ -16,7 +16,13 @@ import msgspec
 
 from wirelab import installation
 from wirelab.loadtools.parsing import Options, closes, seconds
-from wirelab.loadtools.tool_report import OPTION_CHECKS, ToolOptions, ToolReport, Unread
+from wirelab.loadtools.tool_report import (
+    OPTION_CHECKS,
+    PercentileDefinition,
+    ToolOptions,
+    ToolReport,
+    Unread,
+)
 
 FOLDER = Path(installation.__file__).parent / "data" / "tools"
 Patterns = tuple[str, ...]
@@ -64,8 +70,9 @@ class ReportFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     recognised: str
     """A line that every summary has."""
+    rank: PercentileDefinition
     percentile: str
-    """How the tool defines a percentile."""
+    """How the tool defines a percentile, in words."""
     requests: tuple[Patterns, ...]
     """Alternatives; of the first that has a match, the matches are added."""
     failed: Patterns
@@ -144,6 +151,7 @@ class DescribedTool:
             rate_per_s=self._number(known.rate, output),
             seconds=self._time(known.seconds, output),
             latency_s={name: value for name, value in latency.items() if value is not None},
+            percentile=known.rank,
             resolution_s=known.resolution_s,
             has_connect=known.has_connect,
             figure=known.figure,

@@ -75,6 +75,7 @@ class K6:
             failed=_failed(output, requests),
             rate_per_s=number(r"http_reqs[.\s]*: \d+\s+([\d.]+)/s", output),
             latency_s=times({name: seconds(m[1]) if m else None for name, m in at.items()}),
+            percentile="interpolated",  # `TrendSink.P` in metrics/sink.go
             figure="http_req_duration",
         )
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 OPTION_CHECKS = ("connections", "in flight", "concurrency", "arrivals")
 """Names of the checks of `wirelab wrap` that depend on options."""
 REPORT_CHECKS = ("requests", "errors", "latency")
 """Names of those that need the tool to report on the same requests that the packets contain."""
 ALL_CHECKS = (*OPTION_CHECKS, *REPORT_CHECKS)
+
+
+PercentileDefinition = Literal["nearest", "next", "interpolated", "estimated"]
+"""Which rank of n sorted values a percentile p is. ``nearest``: p n, rounded to a whole rank.
+``next``: the rank behind p n, rounded down. ``interpolated``: between the two ranks around
+1 + p (n - 1). ``estimated``: by a t-digest."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,7 @@ class ToolReport:
     seconds: float | None = None
     latency_s: Mapping[str, float] = field(default_factory=dict)
     """By name: ``mean``, ``p50``, ``p90``, ``p99``, ``max``."""
+    percentile: PercentileDefinition = "nearest"
     resolution_s: float = 0.0
     """Resolution of the printed times."""
     has_connect: bool = False

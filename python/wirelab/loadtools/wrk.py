@@ -73,6 +73,7 @@ class Wrk:
                     "max": seconds(row[2]) if row else None,
                 }
             ),
+            percentile="next",  # `stats_percentile` in stats.c
             figure="latency",
             correction=CORRECTION,
         )

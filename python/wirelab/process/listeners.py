@@ -19,7 +19,7 @@ def listening_pids(address: str) -> tuple[int, ...]:
     if address.startswith("unix:") or not port.isdigit():
         return ()
     inodes = set(_inodes(int(port)))
-    holders = {pid for pid in _pids() if inodes & set(_sockets(pid))} if inodes else set()
+    holders = {pid for pid in list_pids() if inodes & set(list_sockets(pid))} if inodes else set()
     return tuple(sorted(with_descendants(holders)))
 
 
@@ -35,11 +35,12 @@ def _inodes(port: int) -> Iterator[str]:
                 yield words[9]
 
 
-def _pids() -> Iterator[int]:
+def list_pids() -> Iterator[int]:
+    """All processes."""
     return (int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit())
 
 
-def _sockets(pid: int) -> Iterator[str]:
+def list_sockets(pid: int) -> Iterator[str]:
     """Inodes of the sockets that a process holds."""
     try:
         descriptors = list(Path(f"/proc/{pid}/fd").iterdir())

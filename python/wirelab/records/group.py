@@ -133,6 +133,27 @@ class StreamsResult:
 
 
 @dataclass(frozen=True)
+class StreamTime:
+    """One kind of times of streams."""
+
+    name: str
+    """In ``times`` of a group."""
+    title: str
+    key: str
+    """In the result of a drive."""
+
+
+STREAM_TIMES = (
+    StreamTime("ttfm", "time to first message", "first_message_ms"),
+    StreamTime("ttft", "time to first token", "first_token_ms"),
+    StreamTime("gap", "gap", "gap_ms"),
+    StreamTime("stall", "longest gap of a stream", "longest_gap_ms"),
+    StreamTime("tpot", "time per token", "per_token_ms"),
+)
+"""In the order in which they are shown."""
+
+
+@dataclass(frozen=True)
 class GroupResult:
     """Measurements of a caller in the window, as in the engine's ``groups`` entry (see
     :class:`wirelab.documents.event.GroupOutcome` for each figure).

@@ -10,7 +10,7 @@ from wirelab.documents.event import GroupOutcome, Times
 from wirelab.format.counting import counted, failure_text
 from wirelab.format.units import format_bytes, format_seconds
 from wirelab.records.conversion import convert
-from wirelab.records.group import RepliesResult
+from wirelab.records.group import STREAM_TIMES, RepliesResult
 from wirelab.report.charts.distribution import Curves, distribution_picture
 from wirelab.report.charts.over_time import Quantity, Strip, over_time_picture
 from wirelab.report.charts.stack_style import look
@@ -67,8 +67,33 @@ def _sections(result: Json, group: GroupOutcome, verdicts: Sequence[str]) -> Ite
     )
     yield Section("Response time", tables=[_times(result)], figures=list(_pictures(result, group)))
     yield _replies(result)
+    if result["streams"]:
+        yield _streams(result["streams"], group)
     if parts := list(_parts(result)):
         yield Section("Parts of the load", tables=parts)
+
+
+def _streams(streams: Json, group: GroupOutcome) -> Section:
+    """Times of messages, and how gaps are distributed."""
+    rows = {time.title: streams[time.key] for time in STREAM_TIMES}
+    curves = [
+        Curves(label, look(number), [curve])
+        for number, (label, name) in enumerate((("gap", "gap"), ("first message", "ttfm")))
+        if (curve := _curve(label, group.times.get(name)))
+    ]
+    drawn = distribution_picture(curves, "Time", "first messages and gaps")
+    per_read = streams["messages_per_read"]
+    together = "" if per_read is None else f", {per_read:,.3g} per read"
+    counts = (
+        f"{counted(streams['messages'], 'message')}, {streams['messages_per_s']:,.4g} per second"
+        f"{together}; {format_bytes(streams['bytes'])}."
+    )
+    return Section(
+        "Streams",
+        paragraphs=[counts],
+        tables=[_times_table(rows, "Times of messages.")],
+        figures=[drawn] if drawn else [],
+    )
 
 
 def _times(result: Json) -> Table:

@@ -40,6 +40,9 @@ class Look:
     """Number of requests, from the first, whose times to list."""
     host: Path | None = None
     """The record of what the server's processes did meanwhile."""
+    without: Path | None = None
+    """Connections to leave out: lines of the client's end and the time up to which it opened them,
+    nanoseconds since the Unix epoch."""
 
     def options(self) -> list[str]:
         """As options of the engine."""
@@ -49,6 +52,7 @@ class Look:
             ("--calls", self.calls),
             ("--keylog", self.keylog),
             ("--host", self.host),
+            ("--without", self.without),
         )
         words = [word for name, value in given if value is not None for word in (name, str(value))]
         # On one line, because an indented list has a line for each number.

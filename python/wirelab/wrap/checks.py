@@ -119,6 +119,9 @@ def _capture(case: Case) -> Check | None:
     if damaged:
         return Check("capture", "marked", f"the capture is damaged: {damaged}")
     packets = counted(case.measured.capture.packets, "packet")
+    if others := case.measured.others:
+        count, whose = counted(others.connections, "connection"), ", ".join(others.processes)
+        packets = f"{packets} (without {count} of other processes: {whose})"
     if drops:
         return Check("capture", "marked", f"{counted(drops, 'packet')} lost, {packets} captured")
     return Check("capture", "ok", f"{packets}, none lost")
@@ -177,8 +180,7 @@ def _counted(case: Case) -> Check | None:
 
 
 def _users(document: Dissection, users: int | None) -> int:
-    """How many requests were in flight at most. Where options do not say it, packets do; a request
-    without a reply counts to the end of the capture there."""
+    """How many requests were in flight at most. Where options do not say it, packets do."""
     concurrency = document.load.concurrency
     seen = concurrency.max if concurrency else 0
     return seen if users is None else min(users, seen)
@@ -234,11 +236,6 @@ def _left(document: Dissection, options: ToolOptions | None) -> int:
     return _users(document, options.users if options else None)
 
 
-def _stale(case: Case) -> int:
-    """Requests whose connection ended without a reply before the command did."""
-    return max(0, window.unanswered(case.document) - _left(case.document, case.options))
-
-
 def _is_bad(protocol: str, status: str) -> bool:
     first, _, second = status.partition("/")
     if protocol not in HTTP or not first.isdecimal():
@@ -261,12 +258,13 @@ def _connections(case: Case) -> Check | None:
         return Check.judged("connections", right, f"{words}; requested: one per request ({given})")
     if options.connections is None:
         return Check.judged("connections", used.used_once < used.used, words)
-    # The server decided on those that it ended. Where it announces the end in its reply, the
-    # tool's FIN may come first, so as many again are allowed.
-    ended = used.closed_by_server + _stale(case)
+    # Each of these may be replaced by another.
+    ended, given_up = used.ended_by_server, used.given_up
     if ended:
         words = f"{words}; the server ended {ended:,}"
-    right = used.used <= options.connections + 2 * ended
+    if given_up:
+        words = f"{words}; {given_up:,} ended by the tool without a reply"
+    right = used.used <= options.connections + ended + given_up
     requested = f"requested: {options.connections:,}, persistent ({given})"
     if case.exchanges >= 2 * options.connections and options.rate is None:
         right = right and used.used >= options.connections
@@ -287,14 +285,10 @@ def _concurrency(case: Case) -> Check | None:
     if case.options is None or case.options.users is None or concurrency is None:
         return None
     users, most = case.options.users, concurrency.max
-    # In the packets a call without a reply stays in flight.
-    stale = _stale(case)
     reason = f"{counted(users, 'user')} requested; {concurrency.mean:.1f} requests in flight "
     reason = f"{reason}on average, {most} at most"
     needed = 0 if case.options.rate or case.exchanges < 4 * users else users / 2
-    if stale:
-        reason = f"{reason}, {stale:,} of them after their connection had ended"
-    return Check.judged("concurrency", needed <= most <= users + stale, reason)
+    return Check.judged("concurrency", needed <= most <= users, reason)
 
 
 def _arrivals(case: Case) -> Check | None:
@@ -344,16 +338,26 @@ def _latency(case: Case) -> Check | None:
     coarse = f" (printed in steps of {quantity(step, 's')})" if step else ""
     reason = (
         f"{worst.name} is {quantity(worst.tool_s, 's')}{coarse} in the report, "
-        f"{quantity(worst.wire_s, 's')} in the packets"
+        f"{_seen_time(worst)} in the packets"
     )
     if not off:
-        return Check("latency", "ok", reason)
+        steps = [pair for pair in case.pairs if pair.wire_range_s and pair is not worst]
+        others = [f"{pair.name} is at a step: {_seen_time(pair)}" for pair in steps]
+        return Check("latency", "ok", "; ".join([reason, *others]))
     correction = f". {case.report.correction}" if case.report.correction else ""
     return Check("latency", "marked", f"{reason}: {_why(worst)}{correction}")
 
 
+def _seen_time(pair: Pair) -> str:
+    """In the packets; at a step, the values on both sides of it."""
+    if pair.wire_range_s is None:
+        return quantity(pair.wire_s, "s")
+    low, high = pair.wire_range_s
+    return f"{quantity(low, 's')} to {quantity(high, 's')}"
+
+
 def _why(pair: Pair) -> str:
-    more = pair.tool_s - pair.wire_s
+    more = pair.tool_s - (pair.wire_range_s[1] if pair.wire_range_s else pair.wire_s)
     if more > 0:
         return (
             f"{quantity(more, 's')} of it are not on the wire: they were spent inside the tool, or "

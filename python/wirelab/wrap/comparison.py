@@ -1,11 +1,22 @@
-"""Compares a tool's own times with those in the packets."""
+"""Compares a tool's own times with those in the packets.
+
+A percentile is the value of a rank. The tool's rank may differ from that of the packets by its
+definition of a percentile, and by calls that only one of both has, at the end of the run. So a
+tool's percentile is compared with the values of a range of ranks: where exactly that share of calls
+is slow, they lie on both sides of a step.
+"""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
-from wirelab.documents.dissection import Dissection, Quantiles
-from wirelab.loadtools.tool_report import ToolReport
+from wirelab.documents.dissection import Dissection, LatencyBin, Quantiles
+from wirelab.loadtools.tool_report import PercentileDefinition, ToolReport
 
 OFF = 0.10
 """Allowed relative difference of a tool's figure from that of the packets."""
@@ -15,8 +26,11 @@ DELAY_S = 0.02
 """Allowed excess of a tool's maximum: the longest call may also have waited for a core."""
 ABOVE_MIN = 10
 """Minimum number of samples above a percentile."""
+CENTROIDS = 100
+"""Compression of a t-digest: its centroids hold at most 4 q (1 - q) / compression of all values
+(Dunning and Ertl 2019)."""
 NAMES = ("mean", "p50", "p90", "p99", "max")
-_SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01}
+SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
 @dataclass(frozen=True)
@@ -29,6 +43,8 @@ class Pair:
     """From the request's first byte to the reply's last, plus connecting if the tool's figure
     includes it."""
     differs: bool
+    wire_range_s: tuple[float, float] | None = None
+    """Of a percentile at a step: the values at the ranks between which the tool's may be."""
 
     @property
     def ratio(self) -> float | None:
@@ -36,19 +52,65 @@ class Pair:
         return self.tool_s / self.wire_s if self.wire_s else None
 
 
+class Latencies:
+    """Times of all requests with a whole reply, in seconds."""
+
+    def __init__(self, bins: Sequence[LatencyBin]) -> None:
+        self._s = [one.us / 1e6 for one in bins]
+        self._ranks = list(accumulate(one.count for one in bins))
+        self._sum_s = sum(one.us / 1e6 * one.count for one in bins)
+
+    @property
+    def count(self) -> int:
+        return self._ranks[-1] if self._ranks else 0
+
+    @cached_property
+    def mean_s(self) -> float:
+        """To three digits, as the bins."""
+        return self._sum_s / self.count
+
+    def at_rank(self, rank: int) -> float:
+        """The value of a rank, from 1."""
+        return self._s[bisect_left(self._ranks, min(max(rank, 1), self.count))]
+
+    def percentile(self, name: str) -> float:
+        """By the nearest rank."""
+        return self.at_rank(nearest_rank(SHARES[name], self.count))
+
+
+def nearest_rank(share: float, count: int) -> int:
+    """The least rank up to which that share of all values is."""
+    # 0.99 * 1000 is slightly more than 990 in floating point.
+    return math.ceil(round(share * count, 6))
+
+
+def tool_ranks(definition: PercentileDefinition, share: float, count: int) -> tuple[int, int]:
+    """The first and the last rank whose values determine a tool's percentile."""
+    exact = round(share * count, 6)
+    if definition == "next":
+        return math.floor(exact) + 1, math.floor(exact) + 1
+    if definition == "interpolated":
+        position = 1 + share * (count - 1)
+        return math.floor(position), math.ceil(position)
+    if definition == "estimated":
+        off = 4 * share * (1 - share) / CENTROIDS * count
+        return math.floor(exact - off), math.ceil(exact + off)
+    # Histograms round to the nearest rank in one direction or the other.
+    return math.floor(exact), math.ceil(exact)
+
+
 def wire_times(document: Dissection) -> dict[str, float]:
     """Latencies of the packets in seconds, where there are enough samples."""
-    known, mean_us = document.exchanges.latency_us, document.load.latency_mean_us
-    if known is None or mean_us is None:
-        return {}
+    known = Latencies(document.exchanges.latency_bins or ())
+    return _figures(known) if known.count else {}
+
+
+def _figures(known: Latencies) -> dict[str, float]:
+    enough = (name for name, share in SHARES.items() if known.count * (1 - share) >= ABOVE_MIN)
     return (
-        {"mean": mean_us / 1e6}
-        | {
-            name: _us(known, name) / 1e6
-            for name, share in _SHARES.items()
-            if known.n * share >= ABOVE_MIN
-        }
-        | {"max": known.max / 1e6}
+        {"mean": known.mean_s}
+        | {name: known.percentile(name) for name in enough}
+        | {"max": known.at_rank(known.count)}
     )
 
 
@@ -66,23 +128,55 @@ def connect_s(document: Dissection, name: str = "p50") -> float | None:
     return _us(connect, "p50" if name == "mean" else name) / 1e6
 
 
-def pairs(report: ToolReport, document: Dissection, users: int | None = None) -> list[Pair]:
-    """Every figure that both sources have. The mean of the packets includes calls without a reply;
-    where there are more of them than ``users`` had in flight at the end, it is not compared."""
-    broken = document.exchanges.endings.get("broken", 0)
-    has_mean = users is None or broken <= users
+def pairs(report: ToolReport, document: Dissection) -> list[Pair]:
+    """Every figure that both sources have."""
+    known = Latencies(document.exchanges.latency_bins or ())
+    edge = count_at_edge(report, document, known.count)
     return [
-        _pair(name, report, wire, connect_s(document, name) if report.has_connect else None)
-        for name, wire in wire_times(document).items()
-        if name in report.latency_s and (has_mean or name != "mean")
+        _pair(name, report, known, edge, connect_s(document, name) if report.has_connect else None)
+        for name in wire_times(document)
+        if name in report.latency_s
     ]
 
 
-def _pair(name: str, report: ToolReport, wire: float, connect: float | None) -> Pair:
+def count_at_edge(report: ToolReport, document: Dissection, answered: int) -> int:
+    """Calls that only one of both may have: replies that the tool did not read when it stopped, or
+    that came later than the capture."""
+    concurrency = document.load.concurrency
+    most = concurrency.max if concurrency else 0
+    return most if report.requests is None else min(most, abs(report.requests - answered))
+
+
+def _pair(
+    name: str, report: ToolReport, known: Latencies, edge: int, connect: float | None
+) -> Pair:
     """A percentile of a sum is between the larger of the percentiles and about their sum: no value
     in that range counts as different."""
-    tool, most = report.latency_s[name], wire + (connect or 0.0)
-    least = max(wire, connect or 0.0)
-    allowed = max(OFF * most, OFF_S, report.resolution_s)
-    above = max(allowed, DELAY_S) if name == "max" else allowed
-    return Pair(name, tool, most, not least - allowed <= tool <= most + above)
+    tool, added = report.latency_s[name], connect or 0.0
+    wire = _figures(known)[name]
+    low, high = _range(name, report.percentile, known, edge)
+    allowed = max(OFF * (low + added), OFF_S, report.resolution_s)
+    above = max(OFF * (high + added), OFF_S, report.resolution_s, DELAY_S if name == "max" else 0.0)
+    is_step = high - low > max(OFF * low, OFF_S)
+    return Pair(
+        name,
+        tool,
+        wire + added,
+        not max(low, added) - allowed <= tool <= high + added + above,
+        (low + added, high + added) if is_step else None,
+    )
+
+
+def _range(
+    name: str, definition: PercentileDefinition, known: Latencies, edge: int
+) -> tuple[float, float]:
+    """The values between which a tool's figure may be."""
+    if name == "mean":
+        return known.mean_s, known.mean_s
+    if name == "max":
+        # The tool may not have read the longest.
+        return known.at_rank(known.count - edge), known.at_rank(known.count)
+    share, count = SHARES[name], known.count
+    first, last = tool_ranks(definition, share, count)
+    own = nearest_rank(share, count)
+    return known.at_rank(min(first, own) - edge), known.at_rank(max(last, own) + edge)

@@ -30,6 +30,8 @@ WATCH_S = 0.2
 """Interval between two samples of its processes and threads."""
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
+OnTick = Callable[[Callable[[], set[int]]], None]
+"""Called again and again while the command runs, with a function that lists its processes."""
 How = Literal["ended", "interrupted", "timeout", "stopped"]
 
 
@@ -92,7 +94,7 @@ def run(
     err: BinaryIO,
     seconds_max: float | None,
     interruption: Interruption,
-    on_tick: Callable[[], None],
+    on_tick: OnTick,
     environment: Mapping[str, str] | None = None,
 ) -> Ran:
     """Runs a command to its end, or ends it: on request, after ``seconds_max``, or when ``on_tick``
@@ -158,7 +160,7 @@ class _Run:
         self,
         seconds_max: float | None,
         interruption: Interruption,
-        on_tick: Callable[[], None],
+        on_tick: OnTick,
     ) -> Ran:
         how: How = "ended"
         ended: Ended | None = None
@@ -212,15 +214,19 @@ class _Run:
         self,
         seconds_max: float | None,
         interruption: Interruption,
-        on_tick: Callable[[], None],
+        on_tick: OnTick,
     ) -> How:
         try:
-            on_tick()
+            on_tick(self._own_pids)
         except Stopping:
             return "stopped"
         if interruption.requested:
             return "interrupted"
         return "timeout" if self._over(seconds_max, self._began) else "ended"
+
+    def _own_pids(self) -> set[int]:
+        pid = self._child.pid
+        return {pid, *_descendants(pid), *self._containment.pids()}
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

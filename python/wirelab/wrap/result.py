@@ -120,6 +120,7 @@ class Result:
                 "server_cpu_cores": self.server_cpu_cores,
                 "link": measured.link,
                 "capture": measured.capture,
+                "others": measured.others,
                 "tls": {
                     "connections": document.tls.connections,
                     "decrypted": document.tls.decrypted,
@@ -181,13 +182,12 @@ def case_of(measured: Measured) -> Case:
     ran = measured.ran
     reading = adapters.read(measured.command, "" if ran.cut else ran.output)
     report, options = reading.report, reading.options
-    users = options.users if options else None
     return Case(
         measured,
         options,
         report,
         find_kind(measured.document.load, options),
-        comparison.pairs(report, measured.document, users) if report else [],
+        comparison.pairs(report, measured.document) if report else [],
         reading.reason,
     )
 

@@ -41,6 +41,7 @@ from wirelab.trial.stages import link as links
 from wirelab.trial.stages.capture import Capture, CaptureSpec
 from wirelab.trial.stages.link import AnyLink, End, LinkSpec
 from wirelab.wrap import process, target
+from wirelab.wrap.other_clients import OtherClients, write_ends
 from wirelab.wrap.process import Ran, Stopping
 from wirelab.wrap.target import ServiceAddress
 
@@ -87,6 +88,15 @@ class WrappedService:
     """Proof of its verification, or the reason why there is none."""
 
 
+@dataclass(frozen=True)
+class OthersLeftOut:
+    """Connections of other processes to the same port, which no figure includes."""
+
+    connections: int
+    processes: tuple[str, ...]
+    """Described."""
+
+
 @dataclass
 class Measured:
     """All data when the command has ended."""
@@ -113,6 +123,7 @@ class Measured:
     """The file that the command was asked to write its secrets of TLS to."""
     secrets: int = 0
     """Connections of which it has secrets."""
+    others: OthersLeftOut | None = None
     watching_cpu_s: float = 0.0
     """CPU time of wirelab itself, without the capture, while the command ran."""
 
@@ -233,6 +244,15 @@ class _Session:
         began_ns = time.monotonic_ns()
         offset_ns = time.monotonic_ns() - time.time_ns()
         _sample(pid, cpu)
+        others = OtherClients(number)
+        # Nobody else is in a namespace of its own.
+        has_others = link.client.namespace is None
+
+        def tick(own_pids: Callable[[], set[int]]) -> None:
+            self._tick(capture, pid, cpu)
+            if has_others:
+                others.look(own_pids)
+
         own_s = time.process_time()
         with _machine_busy() as busy:
             ran = process.run(
@@ -243,23 +263,27 @@ class _Session:
                 err=err,
                 seconds_max=order.seconds_max,
                 interruption=self._interruption,
-                on_tick=lambda: self._tick(capture, pid, cpu),
+                on_tick=tick,
                 environment={} if keylog is None else secrets.environment(keylog),
             )
         own_s = time.process_time() - own_s
         _sample(pid, cpu)
         link.settle()
         time.sleep(SETTLE_S)
+        if has_others:
+            others.look(set, now=True)
         caught = capture.finish()
         known = 0 if keylog is None else secrets.connections(keylog)
         linked = link.finish(began_ns, time.monotonic_ns()) if order.link != LOOPBACK else None
+        document, others_left_out = self._dissect_own(number, keylog if known else None, others)
         return Measured(
             order=order,
             command=tuple(command),
             port=number,
             ran=ran,
             capture=caught,
-            document=self._dissect(number, keylog if known else None),
+            document=document,
+            others=others_left_out,
             stopped=self._stopped,
             service=service_record,
             service_cpu=cpu if pid else [],
@@ -353,12 +377,25 @@ class _Session:
         if self._stopped is not None:
             raise Stopping(self._stopped)
 
-    def _dissect(self, number: int, keylog: Path | None) -> Dissection:
+    def _dissect_own(
+        self, number: int, keylog: Path | None, others: OtherClients
+    ) -> tuple[Dissection, OthersLeftOut | None]:
+        """Without connections of other processes; with them if nothing else is there, because a
+        command may let another process send its requests."""
+        if others.seen_ns:
+            without = write_ends(self._folder / "others.txt", others.seen_ns)
+            document = self._dissect(number, keylog, without)
+            if document.flows.count:
+                names = tuple(others.processes.values())
+                return document, OthersLeftOut(len(others.seen_ns), names)
+        return self._dissect(number, keylog), None
+
+    def _dissect(self, number: int, keylog: Path | None, without: Path | None = None) -> Dissection:
         # An interruption has ended the command; a second one ends the dissection.
         with Interruption() as again:
             return dissection.dissect(
                 self._folder / "capture.pcapng",
-                Look(port=number, keylog=keylog, sample=SAMPLE),
+                Look(port=number, keylog=keylog, sample=SAMPLE, without=without),
                 log=self._folder / "dissect.log",
                 interruption=again,
             )

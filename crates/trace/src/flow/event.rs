@@ -109,6 +109,8 @@ pub struct Opening {
     pub client: SocketAddr,
     /// The server's end.
     pub server: SocketAddr,
+    /// When its first packet was captured, nanoseconds since the Unix epoch.
+    pub at_ns: u64,
     /// Its SYN was captured, or the answer to it; otherwise offsets count from the
     /// first byte seen or acknowledged.
     pub from_syn: bool,

@@ -266,6 +266,7 @@ fn opening(packet: &Packet<'_>, direction: Direction) -> Opening {
     Opening {
         client,
         server,
+        at_ns: packet.at_ns,
         from_syn,
         mss: match direction {
             Direction::Request => [mss, None],

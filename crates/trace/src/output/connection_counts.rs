@@ -20,6 +20,10 @@ struct Connection {
     in_flight: u64,
     /// The client's SYN has no answer yet.
     awaits_answer: bool,
+    /// The side that ended it: which announced that, or sent the first FIN or RST.
+    ended_by: Option<Direction>,
+    /// The client ended it while a request was under way.
+    is_given_up: bool,
 }
 
 #[derive(Debug)]
@@ -63,6 +67,8 @@ impl ConnectionCounts {
             exchanges: 0,
             in_flight: 0,
             awaits_answer: false,
+            ended_by: None,
+            is_given_up: false,
         };
         self.open.insert(flow, connection);
     }
@@ -73,11 +79,23 @@ impl ConnectionCounts {
         };
         connection.packets[segment.direction as usize] += 1;
         self.sums.refused += u64::from(connection.is_refused_by(segment));
+        let ends = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST);
+        if ends && connection.ended_by.is_none() {
+            connection.ended_by = Some(segment.direction);
+            let is_client = segment.direction == Direction::Request;
+            connection.is_given_up = is_client && connection.in_flight > 0;
+        }
         connection.acknowledges |= segment.flags.has(Flags::ACK);
         connection.bytes += u64::from(segment.header_bytes) + u64::from(segment.bytes);
         connection.retransmissions += u64::from(segment.kind == SegmentKind::Retransmission);
         if connection.rtt_ns.is_none() && connection.opening.from_syn {
             connection.time(segment);
+        }
+    }
+
+    pub(super) fn end_announced(&mut self, flow: FlowId, by: Direction) {
+        if let Some(connection) = self.open.get_mut(flow) {
+            connection.ended_by.get_or_insert(by);
         }
     }
 
@@ -120,6 +138,14 @@ impl ConnectionCounts {
         }
         let use_of = &mut self.use_of;
         use_of.used += u64::from(connection.exchanges > 0);
+        match connection.ended_by.filter(|_| connection.exchanges > 0) {
+            Some(Direction::Request) => {
+                use_of.ended_by_client += 1;
+                use_of.given_up += u64::from(connection.is_given_up);
+            }
+            Some(Direction::Reply) => use_of.ended_by_server += 1,
+            None => {}
+        }
         use_of.used_once += u64::from(connection.exchanges == 1);
         use_of.unused += u64::from(connection.exchanges == 0);
         use_of.exchanges_max = use_of.exchanges_max.max(connection.exchanges);

@@ -1,5 +1,8 @@
 //! One pass over the flows of a capture, which counts and diagnoses.
 
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
 use super::account::Account;
 use super::connection_counts::ConnectionCounts;
 use super::document::{
@@ -32,6 +35,9 @@ pub struct Options {
     pub flows: usize,
     /// Requests of which to list the times.
     pub sample: usize,
+    /// Connections that are left out: by the client's end, those that opened up to that time,
+    /// nanoseconds since the Unix epoch.
+    pub without: HashMap<SocketAddr, u64>,
 }
 
 impl Default for Options {
@@ -41,7 +47,24 @@ impl Default for Options {
             timeline: None,
             flows: 64,
             sample: 0,
+            without: HashMap::new(),
         }
+    }
+}
+
+impl Options {
+    fn selects(&self) -> bool {
+        self.port.is_some() || !self.without.is_empty()
+    }
+
+    fn takes(&self, opening: &Opening) -> bool {
+        let ends = [opening.client, opening.server];
+        let is_elsewhere = |port| ends.iter().all(|end| end.port() != port);
+        if self.port.is_some_and(is_elsewhere) {
+            return false;
+        }
+        let until_ns = self.without.get(&opening.client);
+        until_ns.is_none_or(|until_ns| opening.at_ns > *until_ns)
     }
 }
 
@@ -69,7 +92,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
     pub fn new(options: Options, diagnosis: D) -> Dissector<D> {
         Dissector {
             collectors: Collectors {
-                chosen: options.port.map(|_| FlowMap::default()),
+                chosen: options.selects().then(FlowMap::default),
                 accounts: Default::default(),
                 exchange_counts: ExchangeCounts::default(),
                 connection_counts: ConnectionCounts::new(options.flows),
@@ -122,7 +145,9 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
                 secrets: self.protocols.secrets_known() as u64,
                 ..self.protocols.tls().clone()
             },
-            exchanges: collectors.exchange_counts.document(connections),
+            exchanges: collectors
+                .exchange_counts
+                .document(connections, self.options.sample > 0),
             load: collectors.load.document(),
             waits: Waits::default(),
             names: Names::default(),
@@ -144,8 +169,7 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
     }
 
     fn opened(&mut self, flow: FlowId, opening: &Opening) {
-        let ends = [opening.client.port(), opening.server.port()];
-        if self.options.port.is_some_and(|port| !ends.contains(&port)) {
+        if !self.options.takes(opening) {
             return;
         }
         if let Some(chosen) = &mut self.collectors.chosen {
@@ -256,6 +280,10 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
         self.ladders.call_ended(flow);
         self.load.call_ended(flow, ordinal, ending);
         self.diagnosis.call_ended(flow, ordinal, ending);
+    }
+
+    fn end_announced(&mut self, flow: FlowId, by: Direction) {
+        self.connection_counts.end_announced(flow, by);
     }
 
     fn replies_over(&mut self, flow: FlowId) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use super::document::traffic::{Connections, ExchangeSums, Named, Unpaired, Writes};
+use super::document::traffic::{Connections, ExchangeSums, LatencyBin, Named, Unpaired, Writes};
 use super::quantiles::Quantiles;
 use crate::protocol::exchange::{Ending, Exchange, Extent, Message, Protocol};
 
@@ -40,6 +40,15 @@ impl Latencies {
         // A histogram that resizes itself takes every value.
         let _ = self.bins.record(ns.min(Latencies::NS_MAX));
         (self.least, self.most) = (self.least.min(ns), self.most.max(ns));
+    }
+
+    fn bins(&self) -> Vec<LatencyBin> {
+        let middle = |value| self.bins.median_equivalent(value);
+        let bins = self.bins.iter_recorded().map(|bin| LatencyBin {
+            us: middle(bin.value_iterated_to()).clamp(self.least, self.most) as f64 / 1e3,
+            count: bin.count_at_value(),
+        });
+        bins.collect()
     }
 
     pub(super) fn quantiles(&self) -> Option<Quantiles> {
@@ -197,7 +206,8 @@ impl ExchangeCounts {
         })
     }
 
-    pub(super) fn document(self, connections: Connections) -> ExchangeSums {
+    /// `has_bins`: with all latencies.
+    pub(super) fn document(self, connections: Connections, has_bins: bool) -> ExchangeSums {
         let mut by_name: Vec<Named> = self.groups.into_iter().map(named).collect();
         // Equal counts by name, so that the same capture gives the same document.
         by_name.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
@@ -207,6 +217,11 @@ impl ExchangeCounts {
             endings: self.endings,
             unpaired: self.unpaired,
             latency_us: self.latencies.quantiles(),
+            latency_bins: if has_bins {
+                self.latencies.bins()
+            } else {
+                Vec::new()
+            },
             writes: self.writes,
             connections,
         }

@@ -220,6 +220,9 @@ pub trait ExchangeObserver {
     /// The exchange of that number is over; [`ExchangeObserver::exchange`] follows, later.
     fn call_ended(&mut self, _flow: FlowId, _ordinal: u64, _ending: Ending) {}
 
+    /// A side announces that the connection ends (RFC 9112 section 9.6, RFC 9113 section 6.8).
+    fn end_announced(&mut self, _flow: FlowId, _by: Direction) {}
+
     /// The answering side has sent all, up to its FIN: what is unanswered stays so. May be
     /// reported several times.
     fn replies_over(&mut self, _flow: FlowId) {}

@@ -193,6 +193,11 @@ impl Http1 {
                 side.content = content_of(head.content_type);
                 describe(call, &head);
                 let segment = cursor.segment;
+                if head.closes {
+                    cursor
+                        .listener
+                        .end_announced(cursor.flow, segment.direction);
+                }
                 self.expects_at = expects.then_some((segment.at_ns, segment.packet));
                 true
             }
@@ -260,6 +265,10 @@ impl Http1 {
         if call.is_none() {
             // The capture lacks the request of this reply.
             self.pairing.orphan(cursor);
+        }
+        if head.closes && head.status != 101 {
+            let by = cursor.segment.direction;
+            cursor.listener.end_announced(cursor.flow, by);
         }
         side.state = begin_body(&head.framing);
         side.content = content_of(head.content_type);

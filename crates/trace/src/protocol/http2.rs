@@ -274,6 +274,10 @@ impl Http2 {
         match head.kind {
             kind::SETTINGS | kind::WINDOW_UPDATE => cursor.pdu(pdu(head, &own.small)),
             kind::RST_STREAM => self.reset(head.stream, calls, cursor),
+            kind::GOAWAY => {
+                let by = cursor.segment.direction;
+                cursor.listener.end_announced(cursor.flow, by);
+            }
             kind::HEADERS | kind::CONTINUATION => {
                 if let Some(block) = own.fields.end(head) {
                     self.section(side, block, calls, cursor);

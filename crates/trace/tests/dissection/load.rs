@@ -267,6 +267,118 @@ fn a_request_without_any_end_is_under_way_to_the_end_of_the_capture() {
     assert!(under_way_ms(&load) > 1_000.0);
 }
 
+/// How many connections each side ended: client, server.
+fn ended_by(write: impl Fn(&mut PacketBuilder)) -> [u64; 2] {
+    let mut builder = PacketBuilder::new();
+    write(&mut builder);
+    let connections = builder.dissect().dissection.exchanges.connections;
+    [connections.ended_by_client, connections.ended_by_server]
+}
+
+const CLOSING: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+#[test]
+fn who_ended_a_connection_is_decided_by_the_first_to_announce_it_or_to_close() {
+    let call = |builder: &mut PacketBuilder| {
+        builder.send(C, GET).send(S, REPLY);
+    };
+    assert_eq!(ended_by(call), [0, 0]);
+    for (side, expected) in [(C, [1, 0]), (S, [0, 1])] {
+        let closed = ended_by(|builder| {
+            call(builder);
+            builder.close(side);
+        });
+        let reset = ended_by(|builder| {
+            call(builder);
+            builder.reset(side).reset(side.opposite());
+        });
+        assert_eq!([closed, reset], [expected; 2]);
+    }
+    // The client's FIN comes first, but the server had announced the end.
+    let announced = ended_by(|builder| {
+        builder.send(C, GET).send(S, CLOSING).close(C);
+    });
+    assert_eq!(announced, [0, 1]);
+    // The server's reply only repeats what the request had asked for.
+    for request in [
+        &b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n"[..],
+        b"GET / HTTP/1.0\r\n\r\n",
+    ] {
+        let asked = ended_by(|builder| {
+            builder.send(C, request).send(S, CLOSING).close(S);
+        });
+        assert_eq!(asked, [1, 0]);
+    }
+    let given_up = |builder: &PacketBuilder| {
+        let connections = builder.dissect().dissection.exchanges.connections;
+        [connections.ended_by_client, connections.given_up]
+    };
+    let mut builder = PacketBuilder::new();
+    assert_eq!(given_up(builder.send(C, GET).close(C)), [1, 1]);
+    let mut builder = PacketBuilder::new();
+    assert_eq!(
+        given_up(builder.send(C, GET).send(S, REPLY).close(C)),
+        [1, 0]
+    );
+    // Without a request nobody ended the use of it.
+    let unused = ended_by(|builder| {
+        builder.close(S);
+    });
+    assert_eq!(unused, [0, 0]);
+}
+
+#[test]
+fn connections_of_other_clients_are_left_out_up_to_a_time() {
+    let mut builder = PacketBuilder::new();
+    builder.send(C, GET).wait(9_900).send(S, REPLY).close(C);
+    builder.next_connection().send(C, GET).send(S, REPLY);
+    let without = |until_ns| {
+        let options = wirelab_trace::output::Options {
+            without: [("10.0.0.1:40000".parse().unwrap(), until_ns)].into(),
+            ..Default::default()
+        };
+        builder.dissect_with(options).dissection
+    };
+    let left = without(2_000_000_000);
+    assert_eq!((left.flows.count, left.exchanges.count), (1, 1));
+    assert!(left.exchanges.latency_us.unwrap().max < 200.0);
+    assert_eq!(left.accounting.total.all.packets.packets, 5);
+    // The port was used again later.
+    assert_eq!(without(1_000_000_000).flows.count, 2);
+}
+
+#[test]
+fn latencies_are_listed_with_the_times_of_requests() {
+    let mut builder = PacketBuilder::new();
+    for latency in latencies() {
+        builder.send(C, GET).wait(latency).send(S, REPLY);
+    }
+    assert!(
+        builder
+            .dissect()
+            .dissection
+            .exchanges
+            .latency_bins
+            .is_empty()
+    );
+    let options = wirelab_trace::output::Options {
+        sample: 1,
+        ..Default::default()
+    };
+    let bins = builder
+        .dissect_with(options)
+        .dissection
+        .exchanges
+        .latency_bins;
+    let listed = bins.iter().flat_map(|bin| (0..bin.count).map(|_| bin.us));
+    let mut true_us: Vec<f64> = latencies().map(|us| us as f64 + 100.0).collect();
+    true_us.sort_by(f64::total_cmp);
+    for (listed, true_us) in listed.zip(&true_us) {
+        assert!((listed / true_us - 1.0).abs() < 1e-3, "{listed} {true_us}");
+    }
+    assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), 40);
+}
+
 #[test]
 fn without_requests_there_is_no_load() {
     let load = load(&PacketBuilder::new());

@@ -383,7 +383,7 @@ impl Fields {
     }
 
     /// RFC 9112 section 9.3.
-    fn persistent(&self, is_http11: bool) -> bool {
+    pub(super) fn persistent(&self, is_http11: bool) -> bool {
         !self.close && (is_http11 || self.keep_alive)
     }
 }

@@ -24,6 +24,8 @@ pub struct RequestHead<'a> {
     pub content_type: ContentType,
     /// How the end of its body is found; never [`Framing::UntilClose`].
     pub framing: Framing,
+    /// The connection ends after it (RFC 9112 section 9.3).
+    pub closes: bool,
     /// Bytes of the head, its empty line included.
     pub bytes: usize,
 }
@@ -37,6 +39,8 @@ pub struct ReplyHead {
     pub content_type: ContentType,
     /// How the end of its body is found.
     pub framing: Framing,
+    /// The connection ends after it (RFC 9112 section 9.3).
+    pub closes: bool,
     /// Bytes of the head, its empty line included.
     pub bytes: usize,
 }
@@ -83,6 +87,7 @@ pub fn request(input: &[u8]) -> Result<Option<RequestHead<'_>>, ProtocolError> {
         soap_action,
         content_type: fields.content_type,
         framing,
+        closes: !fields.persistent(request.version == Some(1)),
         bytes,
     }))
 }
@@ -98,6 +103,7 @@ pub fn reply(input: &[u8], head_only: bool) -> Result<Option<ReplyHead>, Protoco
             status: parsed.head.status,
             content_type: parsed.head.content_type,
             framing: parsed.framing,
+            closes: !parsed.persistent,
             bytes: parsed.bytes,
         }),
     )
@@ -119,6 +125,27 @@ mod tests {
         let absent = request(b"GET / HTTP/1.0\r\n\r\n").unwrap().unwrap();
         assert_eq!(absent.framing, Framing::Absent);
         assert!(request(b"no request\r\n\r\n").is_err());
+    }
+
+    #[test]
+    fn a_head_shows_whether_the_connection_ends_after_it() {
+        for (fields, closes) in [
+            ("HTTP/1.1\r\n", false),
+            ("HTTP/1.1\r\nConnection: close\r\n", true),
+            ("HTTP/1.0\r\n", true),
+            ("HTTP/1.0\r\nConnection: keep-alive\r\n", false),
+        ] {
+            let head = format!("GET / {fields}\r\n");
+            assert_eq!(request(head.as_bytes()).unwrap().unwrap().closes, closes);
+        }
+        let kept = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+        assert!(!reply(kept, false).unwrap().unwrap().closes);
+        assert!(
+            reply(b"HTTP/1.1 200 OK\r\n\r\n", false)
+                .unwrap()
+                .unwrap()
+                .closes
+        );
     }
 
     #[test]

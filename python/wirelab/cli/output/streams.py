@@ -7,17 +7,10 @@ from typing import Any
 
 from wirelab.format.counting import counted
 from wirelab.format.units import format_bytes, format_seconds
+from wirelab.records.group import STREAM_TIMES
 
 Json = dict[str, Any]
 
-TIMES = (
-    ("time to first message", "first_message_ms"),
-    ("time to first token", "first_token_ms"),
-    ("gap", "gap_ms"),
-    ("longest gap of a stream", "longest_gap_ms"),
-    ("time per token", "per_token_ms"),
-)
-"""Title and key, in the order of the lines."""
 TOGETHER = 1.05
 """Messages per read from which on a line is worth it."""
 
@@ -38,11 +31,11 @@ def show_streams(streams: Json, say: Callable[[str], None]) -> None:
     for name, text in (("empty", "had no message"), ("stopped", "were ended as requested")):
         if streams[name]:
             say(f"  {counted(streams[name], 'stream')} {text}")
-    for title, key in TIMES:
-        times = {name: ms for name, ms in streams[key].items() if name != "min"}
+    for time in STREAM_TIMES:
+        times = {name: ms for name, ms in streams[time.key].items() if name != "min"}
         if times:
             parts = [f"{name} {format_seconds(ms / 1e3)}" for name, ms in times.items()]
-            say(f"  {title}: {', '.join(parts)}")
+            say(f"  {time.title}: {', '.join(parts)}")
 
 
 def _tokens(streams: Json) -> str:

@@ -78,6 +78,7 @@ fn observe(diagnosis: &mut Diagnosis, flow: u32, event: &Event, ordinal: u64) {
                 &Opening {
                     client: end,
                     server: end,
+                    at_ns: 0,
                     from_syn: *from_syn,
                     mss,
                 },

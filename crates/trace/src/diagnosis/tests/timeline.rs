@@ -96,6 +96,7 @@ impl Timeline {
         let opening = Opening {
             client: "10.0.0.1:40000".parse().expect("an address"),
             server: "10.0.0.2:80".parse().expect("an address"),
+            at_ns: 0,
             from_syn,
             // Ethernet's MTU of 1500 less 40 bytes of headers.
             mss: [Some(1460); 2],

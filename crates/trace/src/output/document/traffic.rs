@@ -127,10 +127,24 @@ pub struct ExchangeSums {
     /// From the request's first byte to the reply's last, of exchanges with a
     /// whole reply, at the place of the capture.
     pub latency_us: Option<Quantiles>,
+    /// The same latencies in ascending order, to three digits, where times of requests were asked
+    /// for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latency_bins: Vec<LatencyBin>,
     /// Whether messages began in one segment.
     pub writes: Writes,
     /// How connections were used.
     pub connections: Connections,
+}
+
+/// Latencies that are not distinguished.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct LatencyBin {
+    /// Their middle, microseconds.
+    pub us: f64,
+    /// How many.
+    pub count: u64,
 }
 
 /// Messages whose counterpart the capture lacks, or cannot tell from others since
@@ -196,6 +210,16 @@ pub struct Connections {
     pub exchanges_max: u64,
     /// Exchanges after which the server closed.
     pub closed_by_server: u64,
+    /// Of those that carried an exchange, whose end the client decided: it was the first to
+    /// announce it (`Connection: close`, GOAWAY), or to send FIN or RST.
+    #[serde(default)]
+    pub ended_by_client: u64,
+    /// The same of the server.
+    #[serde(default)]
+    pub ended_by_server: u64,
+    /// Of those that the client ended, without having announced it, while a request was under way.
+    #[serde(default)]
+    pub given_up: u64,
     /// The most exchanges under way at a time on one.
     pub in_flight_max: u64,
 }

@@ -136,6 +136,7 @@ fn observe(reconciler: &mut Reconciler<Cursor<String>>, event: &Event) {
             let opening = Opening {
                 client: ([10, 0, 0, 1], *port).into(),
                 server: ([10, 0, 0, 2], 80).into(),
+                at_ns: 0,
                 from_syn: *from_syn,
                 mss: [None; 2],
             };

@@ -13,53 +13,6 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// Int64 is a number in JSON. It may be read from a string of digits, which JSON made from Protocol
-// Buffers has.
-type Int64 int64
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (v *Int64) UnmarshalJSON(text []byte) error {
-	digits, present := unquote(text)
-	if !present {
-		return nil
-	}
-	number, err := strconv.ParseInt(digits, 10, 64)
-	*v = Int64(number)
-	return err
-}
-
-// Uint64 is Int64 without a sign.
-type Uint64 uint64
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (v *Uint64) UnmarshalJSON(text []byte) error {
-	digits, present := unquote(text)
-	if !present {
-		return nil
-	}
-	number, err := strconv.ParseUint(digits, 10, 64)
-	*v = Uint64(number)
-	return err
-}
-
-// unquote is a JSON value without its quotes; null is none.
-func unquote(text []byte) (digits string, present bool) {
-	if len(text) > 1 && text[0] == '"' {
-		text = text[1 : len(text)-1]
-	}
-	return string(text), string(text) != "null"
-}
-
-// Float32 may be read from any number of MessagePack; the library reads its own length only.
-type Float32 float32
-
-// DecodeMsgpack implements msgpack.CustomDecoder.
-func (v *Float32) DecodeMsgpack(from *msgpack.Decoder) error {
-	number, err := from.DecodeFloat64()
-	*v = Float32(number)
-	return err
-}
-
 // Bytes are base64 in JSON and XML, bytes in CBOR and MessagePack.
 type Bytes []byte
 
