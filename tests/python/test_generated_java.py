@@ -30,8 +30,8 @@ from wirelab.contracts.codecs import Codec, decode
 from wirelab.contracts.descriptors import descriptor_set
 from wirelab.contracts.proto_text import write_proto
 from wirelab.contracts.schema import Contract, Enum, Field, Kind, Label, Message
-from wirelab.errors import UsageError
-from wirelab.generate import java, java_names
+from wirelab.errors import BuildError, UsageError
+from wirelab.generate import java, java_names, java_tools
 from wirelab.generate.build import build_service
 from wirelab.generate.project import Project
 from wirelab.process.interruption import Interruption
@@ -463,6 +463,25 @@ def test_two_fields_with_one_element_are_refused_by_path() -> None:
     contract = Contract("p.v1", "S", "Call", "M", "M", (Message("M", fields),))
     with pytest.raises(UsageError, match=r"M\.two has the same name as M\.one in XML"):
         java.check(contract)
+
+
+def test_a_compiler_is_taken_from_mavens_repository_or_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = java_tools.find().version("protobuf-java")
+    monkeypatch.setattr("wirelab.installation.cache", lambda: tmp_path)
+    lines: list[str] = []
+    find = partial(java_tools._compiler, java_tools.PROTOC, interruption=Interruption())
+    for home in (Path.home(), tmp_path):
+        # Maven itself knows its repository from the user's entry, not from HOME.
+        monkeypatch.setenv("HOME", str(home))
+        shutil.rmtree(tmp_path / "generated-tools", ignore_errors=True)
+        found = find(version=version, on_build=lines.append)
+        done = subprocess.run([found, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout.split()[1] in version
+    assert any(line.startswith("building protoc") for line in lines)
+    with pytest.raises(BuildError, match="protoc"):
+        find(version="0.0.1", on_build=lines.append)
 
 
 def test_a_literal_of_java_is_ascii() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import platform
 import re
 import shutil
+import tempfile
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab import installation
 from wirelab.errors import BuildError
-from wirelab.process import builds, file_locks
+from wirelab.process import builds
 from wirelab.process.build_progress import BuildReport, OnBuild, ignore
 from wirelab.process.interruption import Interruption
 from wirelab.stack import manifests
@@ -86,42 +86,43 @@ def _compiler(artifact: str, version: str, interruption: Interruption, on_build:
     file = f"{name}-{version}-linux-{processor}.exe"
     repository = Path.home() / ".m2" / "repository" / Path(*group.split(".")) / name / version
     cache = installation.cache() / "generated-tools"
-    for path in (cache / file, repository / file):
-        if path.is_file():
-            return _executable(path, cache)
-    coordinates = f"{artifact}:{version}:exe:linux-{processor}"
-    _fetch(coordinates, cache, interruption, on_build)
-    return _executable(cache / file, cache)
-
-
-def _executable(path: Path, cache: Path) -> Path:
-    """Maven keeps files without the permission to run them, in a folder that is not ours."""
-    if path.parent == cache:
-        path.chmod(0o755)
-        return path
+    if (cache / file).is_file():
+        return cache / file
+    if (repository / file).is_file():
+        return _install(repository / file, cache)
     cache.mkdir(parents=True, exist_ok=True)
-    made = cache / path.name
-    unfinished = made.with_name(f"{made.name}.unfinished")
-    shutil.copyfile(path, unfinished)
-    unfinished.chmod(0o755)
-    return unfinished.replace(made)
+    with tempfile.TemporaryDirectory(dir=cache) as fresh:
+        coordinates = f"{artifact}:{version}:exe:linux-{processor}"
+        _fetch(coordinates, Path(fresh), cache / f"{name}.log", interruption, on_build)
+        return _install(Path(fresh) / file, cache)
 
 
-def _fetch(coordinates: str, cache: Path, interruption: Interruption, on_build: OnBuild) -> None:
+def _install(path: Path, cache: Path) -> Path:
+    """A copy in the cache that can be run: Maven keeps files without that permission. Atomic,
+    because another process may do the same."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as fresh:
+        copy = Path(fresh) / path.name
+        shutil.copyfile(path, copy)
+        copy.chmod(0o755)
+        return copy.replace(cache / path.name)
+
+
+def _fetch(
+    coordinates: str, into: Path, log: Path, interruption: Interruption, on_build: OnBuild
+) -> None:
+    """Copies an artifact into a folder. Raises :class:`BuildError`."""
     if shutil.which("mvn") is None:
         raise BuildError(
             f"{coordinates} is missing, and mvn is not in PATH",
             "install Maven 3.8 or newer (Debian: maven)",
         )
-    cache.mkdir(parents=True, exist_ok=True)
+    command = (
+        "mvn", "-B", "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy",
+        f"-Dartifact={coordinates}", f"-DoutputDirectory={into}",
+    )  # fmt: skip
     title = coordinates.split(":")[1]
-    waiting: Callable[[], None] = lambda: on_build(f"waiting for another fetch of {title}")  # noqa: E731
-    with file_locks.locked(cache / ".lock", waiting, interruption):
-        log = cache / f"{title}.log"
-        command = [
-            "mvn", "-B", "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy",
-            f"-Dartifact={coordinates}", f"-DoutputDirectory={cache}",
-        ]  # fmt: skip
-        report = BuildReport(title, log, FETCH_SECONDS)
-        builds.run_builder(title, ["sh", "-c", 'exec "$@" >&2', "sh", *command], log,
-                           interruption, report, on_build)  # fmt: skip
+    report = BuildReport(title, log, FETCH_SECONDS)
+    builds.run_builder(
+        title, builds.enter_folder(into, command), log, interruption, report, on_build
+    )

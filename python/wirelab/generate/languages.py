@@ -53,6 +53,11 @@ class Language:
         from wirelab.generate.build import build_service
 
         descriptors = descriptor_set(contract)
+        if self.name == "java":
+            from wirelab.generate import java_tools
+
+            # Its libraries may have to be built and its compilers fetched, with progress.
+            java_tools.find(interruption, on_build)
 
         def write(into: Path) -> Project:
             into.mkdir(parents=True, exist_ok=True)
