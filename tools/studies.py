@@ -59,7 +59,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def seconds(planned: Plan) -> float:
     """The planned length of a study with the repeats of its files."""
-    return sum(map(planned.seconds, planned.texts))
+    return sum(planned.lengths_s.values())
 
 
 def total_s(plans: dict[str, Plan], name: str) -> float:
@@ -83,7 +83,7 @@ def describe(plans: dict[str, Plan], chosen: Sequence[str], minutes: float) -> I
             slices = f", {shared} of them in slices" if shared else ""
             yield (
                 f"  {part}: {experiment.repeats} repeats, {len(trials)} trials{slices}, "
-                f"about {format_minutes(planned.seconds(part))}"
+                f"about {format_minutes(planned.lengths_s[part])}"
             )
     every = sum(map(seconds, plans.values()))
     yield (
@@ -122,13 +122,13 @@ def measure(chosen: dict[str, Plan], plans: dict[str, Plan], options: argparse.N
         made = reproduction.reproduce(
             name, folder, progress=progress, limit=limit, repeats=begun_repeats(folder)
         )
-        if not made.incomplete:
+        if made.is_finished:
             repeats = pilot.plan_repeats(made, total_s(plans, name))
             print(f"{name}: repeats by part: {repeats}")
             made = reproduction.reproduce(
                 name, folder, progress=progress, limit=limit, repeats=repeats
             )
-        if made.incomplete:
+        if not made.is_finished:
             print(f"{name} is not finished: {made.incomplete[0]}")
             return 0
         print(f"{name} is finished: python -m tools.study_page --keep {folder}")

@@ -81,7 +81,7 @@ def keep(folder: Path, root: Path) -> Path:
     the kept runs too large."""
     made = reproduction.judge_folder(folder)
     name = made.found.study.name
-    if made.is_quick or made.incomplete:
+    if made.is_quick or not made.is_finished:
         reason = "a first look" if made.is_quick else made.incomplete[0]
         raise UsageError(f"{folder} is not kept: {reason}", "measure the whole study first")
     models = {manifest.cpu for manifest in _manifests(made)}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.python.synthetic_ladder import trials
+from tests.python.synthetic_run import write_run
 from tools import studies as campaign
 from wirelab.experiment import matrix as planning
 from wirelab.explain.cell_selector import CellSelector
@@ -152,8 +153,8 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Few(TimeLimit):
     """Time for three trials."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
+    def __init__(self, seconds: float = 0.0, *, counts_preparation: bool = True) -> None:
+        super().__init__(1e6, counts_preparation=counts_preparation)
         self.trials = 0
 
     def allows(self, planned_s: float) -> bool:
@@ -182,6 +183,50 @@ def test_a_campaign_ends_in_time_and_the_same_command_continues(
     assert campaign.main(words) == 0
     assert running.read(tiny / "tiny" / "pair").trials == whole.trials
     assert not reproduction.judge_folder(tiny / "tiny").incomplete
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_first_look_ends_in_time_and_names_what_it_left(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three trials fit: the pair of 10 users waits for its second service."""
+    path = tiny.parent / "studies" / "tiny" / "study.yaml"
+    text = STUDY.replace("takes: {default: 1 s}", "takes: {default: 1 s, quick: 1 s}")
+    more = text[text.index("  - id: faster") :].replace("faster\n", "faster-many\n")
+    more = more.replace("users: 2", "users: 10")
+    loads = "[{closed: {users: 2}}, {closed: {users: 10}}]"
+    quick = f"quick: {{pair: {{repeats: 1, loads: {loads}, design: trials}}}}\n"
+    path.write_text(text + more + quick, encoding="utf-8")
+    monkeypatch.setattr(reproduction, "TimeLimit", Few)
+    made = reproduction.reproduce("tiny", tiny, quick=True)
+    assert len(made.runs["pair"].trials) == 3
+    assert not made.is_finished
+    (left,) = (note for note in made.notes if note.startswith("It left"))
+    assert left in ("It left 1 of 2 findings: faster.", "It left 1 of 2 findings: faster-many.")
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_a_run_with_repeated_trials_is_finished(tmp_path: Path, spoilt: bool) -> None:
+    """What was measured again is noted, and nothing is missing."""
+    found = studies.load("hamo2023")
+    every = [CellSelector.of({"stack": "grpc@go", "bytes": 14, "users": 1})]
+    made = trials(every, lambda cell: 1e-5, 7)
+    for part in found.study.parts:
+        write_run(tmp_path / part, made)
+    if spoilt:
+        journal = tmp_path / "matrix" / "trials.jsonl"
+        lines = journal.read_text(encoding="utf-8").splitlines(keepends=True)
+        journal.write_text("".join([lines[0], *lines]), encoding="utf-8")
+    runs = {part: running.read(tmp_path / part) for part in found.study.parts}
+    judged = reproduction.judge(found, 0.1, tmp_path, runs)
+    assert judged.is_finished
+    assert bool(judged.incomplete) == spoilt
+    assert not any(note.startswith("It left") for note in judged.notes)
+    del runs["tool"]
+    cut = reproduction.judge(found, 0.1, tmp_path, runs)
+    assert not cut.is_finished
+    assert any(note.startswith("It left") for note in cut.notes)
 
 
 @pytest.mark.usefixtures("stand_in")

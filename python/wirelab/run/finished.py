@@ -37,6 +37,11 @@ class Run:
         return sentences(self.trials, self.planned, torn=self.torn, repeated=self.repeated)
 
     @property
+    def is_finished(self) -> bool:
+        """True where no trial is missing; failed and repeated ones may be there."""
+        return not sentences(self.trials, self.planned, torn=self.torn)
+
+    @property
     def failed(self) -> tuple[Trial, ...]:
         """Failed trials."""
         return tuple(trial for trial in self.trials if trial.status == "failed")

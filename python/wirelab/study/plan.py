@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
@@ -43,11 +44,17 @@ class Plan:
         if self.is_quick:
             yield from coverage(study, self.experiments, manifests.load()).sentences()
 
-    def seconds(self, part: str) -> float:
-        """The planned length of a part's trials."""
-        experiment = self.experiments[part]
-        trials = planning.schedule(experiment, manifests.load()).trials
-        return sum(planning.seconds(experiment, trial) for trial in trials)
+    @cached_property
+    def lengths_s(self) -> dict[str, float]:
+        """The planned length of each part's trials, in seconds."""
+        catalogue = manifests.load()
+        return {
+            part: sum(
+                planning.seconds(experiment, trial)
+                for trial in planning.schedule(experiment, catalogue).trials
+            )
+            for part, experiment in self.experiments.items()
+        }
 
 
 def plan(

@@ -74,6 +74,11 @@ class Reproduction:
         return _incomplete(self.parts, self.runs)
 
     @property
+    def is_finished(self) -> bool:
+        """True where every part was run to its end."""
+        return _is_finished(self.parts, self.runs)
+
+    @property
     def is_kept(self) -> bool:
         """True where the folders of the trials are left out."""
         return any(keeping.is_kept(run.folder) for run in self.runs.values())
@@ -216,11 +221,12 @@ def judge(
         for ladder in entry.ladders(study.threshold)
     )
     incomplete = _incomplete(parts, runs)
+    left = () if _is_finished(parts, runs) else _left(judgements)
     kept = any(keeping.is_kept(run.folder) for run in runs.values())
     notes = (
         *((keeping.LEFT_OUT,) if kept else ()),
         *incomplete,
-        *_left(judgements, incomplete),
+        *left,
         *_notes(runs, trials(*parts)),
     )
     return Reproduction(
@@ -283,10 +289,14 @@ def _notes(runs: Mapping[str, Run], trials: Sequence[Trial]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _left(judgements: Sequence[Judgement], incomplete: Sequence[str]) -> tuple[str, ...]:
-    """The findings for which trials are missing, where a reproduction is not finished."""
+def _is_finished(parts: Sequence[str], runs: Mapping[str, Run]) -> bool:
+    return all(part in runs and runs[part].is_finished for part in parts)
+
+
+def _left(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+    """The findings for which trials are missing."""
     left = [judged.finding.id for judged in judgements if not judged.is_measured]
-    if not incomplete or not left:
+    if not left:
         return ()
     return (f"It left {of_all(len(left), len(judgements), 'finding')}: {', '.join(left)}.",)
 
