@@ -143,5 +143,5 @@ def test_an_example_sets_every_field_but_one_of_each_oneof() -> None:
     assert missing == {
         *("choice_number", "choice_part", "choice_enum", "choice_time", "other_double")
     }
-    assert len(made["repeated_message"]) == 2
+    assert len(made["repeated_message"]) == 3
     assert all(size > 0 for size in measure_sizes(contract, contract.request, made).values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wirelab.contracts.schema import Contract, Field, Kind, Label, Message
-from wirelab.contracts.values import FLOATS, INTEGERS, Value
+from wirelab.contracts.values import FLOATS, INTEGERS, Value, has_presence
 
 TEXT = "Hello, wirelab"
 """The text of the contract `transfer`."""
@@ -15,27 +15,52 @@ ITEMS = 3
 """Entries of each list and map."""
 
 
+VALUES_MAX = 10_000
+"""Fields that are set, with each item's own: types that have each other twice would double the
+message at each level. Further lists, and fields that can be absent, are left out."""
+
+
 def make_example(contract: Contract, message: str) -> Value:
     """A value in which every field is present, of a oneof the first, and every list has
     :data:`ITEMS` items. A type within itself is left out."""
-    return _make_message(contract, contract.message_by_name[message], ())
+    return _Making(contract).make(contract.message_by_name[message], (), 1)
 
 
-def _make_message(contract: Contract, message: Message, outer: tuple[str, ...]) -> Value:
-    taken: set[str] = set()
-    within = (*outer, message.name)
-    value: Value = {}
-    for field in message.fields:
-        if field.oneof in taken or (field.kind is Kind.MESSAGE and field.type_name in within):
-            continue
-        if field.oneof:
-            taken.add(field.oneof)
-        one = _make_one(contract, field, within)
-        if field.label is Label.MAP:
-            value[field.name] = {_make_key(field, at): one for at in range(_count(field))}
+class _Making:
+    """An example, while it is made."""
+
+    def __init__(self, contract: Contract) -> None:
+        self._contract = contract
+        self._left = VALUES_MAX
+
+    def make(self, message: Message, outer: tuple[str, ...], times: int) -> Value:
+        """A message that occurs that many times in the whole."""
+        taken: set[str] = set()
+        within = (*outer, message.name)
+        value: Value = {}
+        for field in message.fields:
+            if field.oneof in taken or (field.kind is Kind.MESSAGE and field.type_name in within):
+                continue
+            can_be_absent = has_presence(field) or field.label in (Label.REPEATED, Label.MAP)
+            if can_be_absent and self._left < times:
+                continue
+            if field.oneof:
+                taken.add(field.oneof)
+            value[field.name] = self._make_field(field, within, times)
+        return value
+
+    def _make_field(self, field: Field, outer: tuple[str, ...], times: int) -> object:
+        many = field.label in (Label.REPEATED, Label.MAP)
+        times *= ITEMS if many else 1
+        self._left -= times
+        one: object
+        if field.kind is Kind.MESSAGE:
+            one = self.make(self._contract.message_by_name[field.type_name], outer, times)
         else:
-            value[field.name] = [one] * ITEMS if field.label is Label.REPEATED else one
-    return value
+            one = _make_scalar(self._contract, field)
+        if field.label is Label.MAP:
+            return {_make_key(field, at): one for at in range(_count(field))}
+        return [one] * ITEMS if field.label is Label.REPEATED else one
 
 
 def _count(field: Field) -> int:
@@ -48,9 +73,7 @@ def _make_key(field: Field, at: int) -> object:
     return bool(at) if field.map_key is Kind.BOOL else at + 1
 
 
-def _make_one(contract: Contract, field: Field, outer: tuple[str, ...]) -> object:
-    if field.kind is Kind.MESSAGE:
-        return _make_message(contract, contract.message_by_name[field.type_name], outer)
+def _make_scalar(contract: Contract, field: Field) -> object:
     if field.kind is Kind.ENUM:
         return contract.enum_by_name[field.type_name].values[-1][1]
     if field.kind in INTEGERS:

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
+from wirelab.contracts.codec import Codec
 from wirelab.contracts.schema import Contract
 from wirelab.contracts.values import Value
 
-
-class Codec(StrEnum):
-    """Formats of messages, named as in stack references."""
-
-    JSON = "json"
-    PROTOBUF = "protobuf"
-    XML = "xml"
-    CBOR = "cbor"
-    MSGPACK = "msgpack"
-    SOAP_LITERAL = "soap-literal"
+__all__ = ["Codec", "decode", "encode", "measure_sizes"]
 
 
 def encode(contract: Contract, message: str, value: Value, codec: Codec) -> bytes:

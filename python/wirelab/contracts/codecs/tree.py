@@ -7,7 +7,8 @@ import json
 import math
 from typing import Any
 
-from wirelab.contracts.codecs import Codec, moments, scalars
+from wirelab.contracts.codec import Codec
+from wirelab.contracts.codecs import moments, scalars
 from wirelab.contracts.schema import Contract, Field, Kind, Label
 from wirelab.contracts.values import FLOATS, INTEGERS, Value, complete, round_to_float
 from wirelab.errors import UsageError
