@@ -103,7 +103,7 @@ def refuse_other_cpu(out: Path) -> None:
         directory.refuse_other_cpu(path.parent, directory.read_manifest(path.parent))
 
 
-def begun_repeats(folder: Path) -> dict[str, int]:
+def read_repeats(folder: Path) -> dict[str, int]:
     """The repeats of parts that have begun: after the pilot, more than those of their files."""
     found = {}
     for path in folder.glob(f"*/{MANIFEST}"):
@@ -120,7 +120,7 @@ def measure(chosen: dict[str, Plan], plans: dict[str, Plan], options: argparse.N
     for name in chosen:
         folder = options.out / name
         made = reproduction.reproduce(
-            name, folder, progress=progress, limit=limit, repeats=begun_repeats(folder)
+            name, folder, progress=progress, limit=limit, repeats=read_repeats(folder)
         )
         if made.is_finished:
             repeats = pilot.plan_repeats(made, total_s(plans, name))

@@ -66,7 +66,7 @@ def main(words: Sequence[str] | None = None) -> None:
         print(f"kept: {keep(options.keep, root)}")
     for page in pages(root):
         text = page.read_text(encoding="utf-8")
-        page.write_text(written(text, root), encoding="utf-8")
+        page.write_text(write_parts(text, root), encoding="utf-8")
 
 
 def pages(root: Path) -> list[Path]:
@@ -86,7 +86,7 @@ def keep(folder: Path, root: Path) -> Path:
         raise UsageError(f"{folder} is not kept: {reason}", "measure the whole study first")
     models = {manifest.cpu for manifest in _manifests(made)}
     others = {
-        m.cpu for other in studies.names() if other != name for m in kept_manifests(other, root)
+        m.cpu for other in studies.names() if other != name for m in read_manifests(other, root)
     }
     if len(models | others) > 1:
         raise UsageError(
@@ -116,7 +116,7 @@ def load(name: str, root: Path) -> Reproduction | None:
     return reproduction.judge_folder(kept) if study_manifest.is_reproduction(kept) else None
 
 
-def written(page: str, root: Path) -> str:
+def write_parts(page: str, root: Path) -> str:
     """The page with its parts and figures written again, where the run is kept; where it is not,
     with the part that states this. Raises :class:`ValueError` for a mark without its end, and
     :class:`UsageError` for a figure that the study does not have."""
@@ -319,7 +319,7 @@ def _manifests(made: Reproduction) -> list[Manifest]:
     return [directory.read_manifest(run.folder) for run in made.runs.values()]
 
 
-def kept_manifests(name: str, root: Path) -> list[Manifest]:
+def read_manifests(name: str, root: Path) -> list[Manifest]:
     """Those of the parts of a kept study; empty where it is not kept."""
     made = load(name, root)
     return _manifests(made) if made else []

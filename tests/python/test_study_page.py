@@ -47,14 +47,14 @@ def root(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(root: Path) -> str:
     """Its page."""
-    return study_page.written((root / f"docs/studies/{NAME}.md").read_text("utf-8"), root)
+    return study_page.write_parts((root / f"docs/studies/{NAME}.md").read_text("utf-8"), root)
 
 
 @pytest.mark.parametrize("path", study_page.pages(ROOT), ids=lambda path: path.stem)
 def test_a_page_is_what_its_kept_run_makes_of_it(path: Path) -> None:
     """Pages of studies, and figures of studies in other pages."""
     text = path.read_text(encoding="utf-8")
-    assert study_page.written(text, ROOT) == text
+    assert study_page.write_parts(text, ROOT) == text
 
 
 @pytest.mark.parametrize("name", studies.names())
@@ -75,7 +75,7 @@ def test_kept_runs_are_small_and_of_one_cpu() -> None:
     models = {
         manifest.cpu
         for name in studies.names()
-        for manifest in study_page.kept_manifests(name, ROOT)
+        for manifest in study_page.read_manifests(name, ROOT)
     }
     assert len(models) <= 1
 
@@ -112,13 +112,13 @@ def test_numbers_of_another_run_are_found(page: str, root: Path) -> None:
 
 def test_a_page_that_another_run_made_is_stale(page: str, root: Path) -> None:
     """The comparison can fail: one figure of a table, and one within a sentence."""
-    assert study_page.written(page, root) == page
+    assert study_page.write_parts(page, root) == page
     for old, new in (
         ("1.50 (1.49 to 1.51)<!-- end", "1.60 (1.59 to 1.61)<!-- end"),
         ("| 90 |", "| 91 |"),
     ):
         assert old in page
-        assert study_page.written(page.replace(old, new, 1), root) == page
+        assert study_page.write_parts(page.replace(old, new, 1), root) == page
 
 
 def test_a_kept_run_is_reported_with_what_was_left_out(
