@@ -124,6 +124,7 @@ UNTYPED = {
     "cli/mcp_server/tools.py": SCHEMA,
     "cli/options/common.py": CLICK,
     "cli/output/drive.py": ENGINE,
+    "cli/output/streams.py": ENGINE,
     "choose/samples.py": MESSAGE,
     "contracts/codecs/__init__.py": MESSAGE,
     "contracts/codecs/protobuf.py": MESSAGE,
