@@ -15,6 +15,7 @@ from wirelab.choose.candidates import Candidate
 from wirelab.choose.examination import WrongService, examine
 from wirelab.choose.samples import Sample
 from wirelab.choose.source import Message, read_sample
+from wirelab.errors import UsageError
 from wirelab.experiment.external import ExternalService
 from wirelab.process.interruption import Interruption
 
@@ -112,6 +113,16 @@ def test_requests_vary_and_their_sizes_stay(order: Sample) -> None:
     assert len(bodies) == samples.REQUESTS
     sizes = sorted(map(len, bodies))
     assert sizes[-1] <= 1.05 * sizes[0]
+
+
+def test_a_request_that_cannot_differ_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "empty.json"
+    file.write_text('{"inner": {}}')
+    reply = tmp_path / "reply.json"
+    reply.write_text('{"count": 3}')
+    sample = read_sample(Message(str(file), reply=reply))
+    with pytest.raises(UsageError, match="cannot differ"):
+        samples.exchanges(sample, 1)
 
 
 def test_another_seed_gives_other_requests(order: Sample) -> None:

@@ -15,6 +15,7 @@ from wirelab.contracts.codecs import Codec, encode
 from wirelab.contracts.schema import Contract
 from wirelab.contracts.values import Value, complete
 from wirelab.contracts.vary import varied
+from wirelab.errors import UsageError
 from wirelab.run.directory import write_whole
 
 REQUESTS = 32
@@ -49,12 +50,18 @@ class Exchange:
 
 
 def exchanges(sample: Sample, seed: int, count: int = REQUESTS) -> tuple[Exchange, ...]:
-    """Requests whose values differ by ``seed``, each with its reply."""
+    """Requests whose values differ by ``seed``, each with its reply. Raises :class:`UsageError`
+    for a message that cannot differ."""
     contract = sample.contract
     made = []
     for request in varied(contract, sample.request, seed, count):
         right = rules.reply(contract, sample.reply, rules.number(contract, request))
         made.append(Exchange(request, complete(contract, contract.reply, right)))
+    if len({str(one.reply) for one in made}) == 1:
+        raise UsageError(
+            f"{contract.request}: requests cannot differ, so a stored reply would be right",
+            "give a sample of the request with at least one value",
+        )
     return tuple(made)
 
 
