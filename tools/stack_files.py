@@ -47,6 +47,9 @@ FURTHER = re.compile(
     r"|/parsers\.go|python/wirelab/(parse|facts|survey)/|python/wirelab/data/"
 )
 """Parts that a stack can be measured without: captures, callers of a language, parsers alone."""
+OWN_MESSAGE = re.compile(r"python/wirelab/(contracts|generate|choose|data/generate)/")
+"""Services that `wirelab choose` generates for a message of a user's own; counted apart, because
+wirelab's stacks are measured without them."""
 _TESTS = re.compile(r"_tests?\.rs$|/tests\.rs$|Test\.java$|_test\.go$")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PYTHON_COMMENT = re.compile(r'"""(?:.*?)"""|#[^\n]*', re.DOTALL)
@@ -94,13 +97,23 @@ def count_lists(name: str, code: str, names: Sequence[str]) -> int:
     return sum(name in one and len(one) >= LIST_MIN for one in found)
 
 
+def find_of_own_message(name: str, files: Iterable[tuple[str, bytes]]) -> int:
+    """Number of files that name it among those of generated services."""
+    pattern = re.compile(TERMS[name], re.IGNORECASE)
+    return sum(
+        bool(pattern.search(path) or pattern.search(content.decode(errors="replace")))
+        for path, content in files
+        if OWN_MESSAGE.search(path) and not path.endswith((".lock", ".sum", ".mod", ".toml"))
+    )
+
+
 def find(name: str, files: Iterable[tuple[str, bytes]]) -> Iterator[Found]:
     """Every file that names it in its path or code."""
     pattern = re.compile(TERMS[name], re.IGNORECASE)
     names = names_of_table()
     for path, content in files:
         area = next((area for area, folder in AREAS.items() if re.match(folder, path)), None)
-        if area is None or FURTHER.search(path):
+        if area is None or FURTHER.search(path) or OWN_MESSAGE.search(path):
             continue
         code = code_of(path, content)
         if code and (pattern.search(code) or pattern.search(path)):
@@ -126,6 +139,8 @@ def table() -> Iterator[str]:
     yield f"| **files** | {' | '.join(f'**{len(found[name])}**' for name in SHOWN)} |"
     lists = (sum(one.lists for one in found[name]) for name in SHOWN)
     yield f"| **lists** | {' | '.join(f'**{number}**' for number in lists)} |"
+    further = " | ".join(str(find_of_own_message(name, files) or "–") for name in SHOWN)
+    yield f"| further files, for services of a user's own message | {further} |"
     yield ""
 
 
