@@ -120,6 +120,6 @@ def studies() -> int:
     rows += [(one.name, one.default, one.quick, one.title) for one in published.listing()]
     name, default, quick = (max(len(row[at]) for row in rows) for at in range(3))
     for row in rows:
-        out.print(f"{row[0]:<{name}}  {row[1]:>{default}}  {row[2]:>{quick}}  {row[3]}")
+        out.print(f"{row[0]:<{name}}  {row[1]:>{default}} {row[2]:>{quick}}  {row[3]}")
     out.print(f"({TIMES})", "dim")
     return EXIT_OK
