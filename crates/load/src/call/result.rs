@@ -314,7 +314,7 @@ pub struct GroupOutcome {
     #[serde(default)]
     pub first_calls_ns: Option<Vec<u64>>,
     /// Replies that were streams of messages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub streams: Option<StreamsOutcome>,
 }
 
