@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import starmap
 from types import MappingProxyType
 
 from wirelab.choose.candidates import Candidate
@@ -14,7 +15,7 @@ from wirelab.format.numbers import quantity, ranged
 from wirelab.records.trial import Trial
 from wirelab.report.findings.ranking import Ranking, rankings
 from wirelab.statistics.cell import Cell, cells
-from wirelab.statistics.comparison import Comparison
+from wirelab.statistics.comparison import Comparison, family
 from wirelab.statistics.figure import (
     BYTES,
     CLIENT_CPU,
@@ -25,6 +26,7 @@ from wirelab.statistics.figure import (
     Figure,
 )
 from wirelab.statistics.interval import Interval
+from wirelab.statistics.verdict import verdict
 
 CALLS = 1e6
 """Calls that a price is given for."""
@@ -205,13 +207,22 @@ def _standings(
 ) -> tuple[Cell, tuple[Standing, ...]]:
     """The best cell, and each other one that has the figure, compared with it, best first."""
     best, *others = ranking.best_first
-    made = []
+    candidates, ratios = [], []
     for cell in others:
         pair = ranking.between(best, cell)
         if pair.comparison is not None:
-            comparison = pair.comparison if pair.first is cell else pair.comparison.inverted()
-            made.append(Standing(by_name[cell.point.stack], comparison))
-    return best, tuple(made)
+            ratios.append(pair.comparison if pair.first is cell else pair.comparison.inverted())
+            candidates.append(by_name[cell.point.stack])
+    judged = family([_alone(one) for one in ratios])
+    return best, tuple(starmap(Standing, zip(candidates, judged, strict=True)))
+
+
+def _alone(comparison: Comparison) -> Comparison:
+    """The comparison by its own interval: only those with the best stack are a family here."""
+    if comparison.p_value is None or not comparison.ranked:
+        return comparison
+    own = verdict(comparison.ratio, comparison.threshold)
+    return replace(comparison, verdict=own, p_holm=None)
 
 
 def _cheapest(
@@ -288,6 +299,8 @@ def _recommendation(choice: Choice) -> str:
     if recommended is None:
         *rivals, last = [best.reference, *(one.candidate.reference for one in choice.open)]
         return f"Undecided by {title}: {', '.join(rivals)} or {last}."
+    if len(choice.rows) == 1:
+        return f"{recommended.reference} is the only stack that was measured."
     if not equal:
         return f"Take {recommended.reference}: it has the best {title}{_margin(choice)}."
     others = ", ".join(one.reference for one in choice.first if one != recommended)
@@ -341,9 +354,10 @@ def _open(choice: Choice) -> str:
         f"{one.candidate.reference} ×{ranged(one.comparison.ratio)}" for one in choice.open
     )
     advice = " No sensible number of trials would decide it; another --threshold may."
-    if all(needed):
+    if any(needed):
         count = counted(max(n for n in needed if n), "more trial")
-        advice = f" About {count} of each would decide it."
+        which = "it" if all(needed) else f"{sum(map(bool, needed))} of {len(needed)}"
+        advice = f" About {count} of each would decide {which}."
     return f"Compared with {choice.first[0].reference}: {ratios}.{advice}"
 
 

@@ -96,7 +96,7 @@ def map_size(found: Answer, progress: Progress) -> Map:
     """Larger and larger messages, with a search between two that have different answers. Raises
     :class:`WirelabError`."""
     question = found.question
-    _require_lists(question.sample)
+    require_lists(question.sample)
     scales = [one for one in SCALES if _json_bytes(scale(question.sample, one)) <= BYTES_MAX]
 
     def stop_at(factor: int) -> Stop:
@@ -167,7 +167,8 @@ def _json_bytes(sample: Sample) -> int:
     return len(encode(sample.contract, sample.contract.request, sample.request, Codec.JSON))
 
 
-def _require_lists(sample: Sample) -> None:
+def require_lists(sample: Sample) -> None:
+    """Raises :class:`UsageError` for a message that has one size."""
     if _json_bytes(scale(sample, 2)) == _json_bytes(sample):
         raise UsageError(
             "--map size: the message has no list, so it has one size", "use --map link"

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import get_args
 
 from wirelab.choose import plan, samples
 from wirelab.choose.answer import Choice, NothingMeasured, Prices, choose
 from wirelab.choose.candidates import Candidate, candidates, named, path, selected
 from wirelab.choose.examination import WrongService, examine
 from wirelab.choose.plan import CLOSED, SCREENING, Conditions, Depth, paced
-from wirelab.choose.samples import Exchange, Sample
+from wirelab.choose.samples import Exchange, Sample, Seen
 from wirelab.errors import LabError, UsageError
 from wirelab.experiment import loading
 from wirelab.experiment import matrix as planning
@@ -28,6 +29,7 @@ from wirelab.run.directory import write_whole
 from wirelab.run.finished import Run
 from wirelab.run.progress import Progress
 from wirelab.stack import manifests
+from wirelab.stack.link_names import ProfileName
 from wirelab.statistics.figure import BYTES, RATE, SERVICE_CPU, Figure
 
 FINALISTS = 4
@@ -85,13 +87,14 @@ class Answer:
 def answer(question: Question, folder: Path, progress: Progress) -> Answer:
     """Raises :class:`WirelabError`; what was measured is kept in ``folder``, and the same call
     continues it."""
+    every = _candidates(question)
+    today = named(question.today, every) if question.today else None
+    exchanges = samples.exchanges(question.sample, question.conditions.seed)
+    _refuse_other_question(question, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / plan.PROTO).write_text(question.sample.proto, encoding="utf-8")
+    write_whole(folder / plan.PROTO, question.sample.proto)
     with Interruption() as interruption:
         projects = _build(question, folder, progress, interruption)
-        every = _candidates(question, projects)
-        today = named(question.today, every) if question.today else None
-        exchanges = samples.exchanges(question.sample, question.conditions.seed)
         _examine_all(question, every, projects, exchanges, folder, progress, interruption)
     end = time.monotonic() + question.budget_s
     measure = _Measuring(question, projects, folder, progress)
@@ -150,10 +153,23 @@ def _build(
     return built
 
 
-def _candidates(question: Question, projects: Mapping[str, Project]) -> tuple[Candidate, ...]:
+def _refuse_other_question(question: Question, folder: Path) -> None:
+    """Raises :class:`UsageError` for a folder with an answer for another message, and for a link
+    that does not exist."""
+    file = folder / plan.PROTO
+    if file.is_file() and file.read_text(encoding="utf-8") != question.sample.proto:
+        raise UsageError(
+            f"{folder} has the answer for another message", "give another folder with --out"
+        )
+    link = question.conditions.link
+    if link not in get_args(ProfileName):
+        raise UsageError(f"--link {link}: unknown", f"use {', '.join(get_args(ProfileName))}")
+
+
+def _candidates(question: Question) -> tuple[Candidate, ...]:
     every = [
         one
-        for name in projects
+        for name in question.languages
         for one in candidates(
             [name], LANGUAGES[name].stacks(question.sample.contract), http2=question.http2
         )
@@ -176,14 +192,14 @@ def _examine_all(
         for file in (plan.reply_file(one), plan.requests_file(one)):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
         samples.write_reply(sample, one, folder / plan.reply_file(one))
-        right: dict[int, bytes] = {}
+        seen: tuple[Seen, ...] = ()
         if one.binding != "grpc" and one.transport == "http/1.1":
             progress.building(f"examining {one.reference}")
-            samples.write_requests(sample, one, exchanges, {}, folder / plan.requests_file(one))
+            samples.write_requests(sample, one, exchanges, (), folder / plan.requests_file(one))
             service = _service(question, one, projects[one.language], folder)
-            right = examine(sample, one, service, exchanges, folder, interruption)
+            seen = examine(sample, one, service, exchanges, folder, interruption)
         if one.transport == "http/1.1" or one.binding == "grpc":
-            samples.write_requests(sample, one, exchanges, right, folder / plan.requests_file(one))
+            samples.write_requests(sample, one, exchanges, seen, folder / plan.requests_file(one))
     progress.building("")
 
 
@@ -250,6 +266,11 @@ class _Measuring:
             whole=self.folder,
         )
 
+    def _begun(self, name: str) -> int:
+        """Repeats of a run of this name that is continued; 0: there is none."""
+        file = self.folder / f"{name}.yaml"
+        return loading.load(file).repeats if file.is_file() else 0
+
     def within(
         self, name: str, every: Sequence[Candidate], depth: Depth, seconds: float, *, decides: bool
     ) -> Run:
@@ -259,7 +280,10 @@ class _Measuring:
         experiment = _parse(_text(name, self.question, every, self.projects, alone), self.folder)
         planned = planning.schedule(experiment, manifests.load()).trials
         one_s = sum(planning.seconds(experiment, trial) for trial in planned)
-        repeats = max(TRIALS_MIN, min(depth.repeats, int(seconds / one_s)))
+        repeats = max(TRIALS_MIN, min(depth.repeats, int(seconds / one_s)), self._begun(name))
+        if TRIALS_MIN * one_s > seconds:
+            least = format_minutes(TRIALS_MIN * one_s)
+            self.progress.note(f"the budget is short: {TRIALS_MIN} trials of each take {least}")
         end = time.monotonic() + seconds
 
         def is_enough(trials: Sequence[Trial]) -> bool:

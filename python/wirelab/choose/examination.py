@@ -9,9 +9,9 @@ from pathlib import Path
 
 from wirelab.choose import samples
 from wirelab.choose.candidates import Candidate
-from wirelab.choose.samples import Exchange, Sample
+from wirelab.choose.samples import Exchange, Sample, Seen
 from wirelab.contracts.codecs import decode
-from wirelab.contracts.values import complete
+from wirelab.contracts.values import complete, has_many_entries
 from wirelab.errors import LabError, TrialFailed, UsageError
 from wirelab.experiment.external import ExternalService
 from wirelab.process.children import ProcessOptions
@@ -20,7 +20,7 @@ from wirelab.process.interruption import Interruption
 
 CALL_S = 10.0
 ROUNDS = 3
-"""Times that each request is sent: replies of the same bytes each time may be compared as bytes."""
+"""Times that each request is sent."""
 
 
 class WrongService(LabError):
@@ -34,11 +34,13 @@ def examine(
     every: Sequence[Exchange],
     folder: Path,
     interruption: Interruption,
-) -> dict[int, bytes]:
-    """Sends every request over HTTP/1.1 and compares the replies. Returns the right bytes by the
-    number of the exchange, of those whose bytes do not vary. Raises :class:`WrongService`."""
-    found: dict[int, bytes] = {}
-    varying: set[int] = set()
+) -> tuple[Seen, ...]:
+    """Sends every request over HTTP/1.1 and compares the replies. Returns what was seen of each
+    exchange. Raises :class:`WrongService`."""
+    contract = sample.contract
+    found = tuple(
+        Seen(is_ordered=not has_many_entries(contract, contract.reply, one.reply)) for one in every
+    )
     with (
         _started(service, folder, interruption) as (host, port),
         closing(http.client.HTTPConnection(host, port, timeout=CALL_S)) as connection,
@@ -49,9 +51,8 @@ def examine(
             for number, exchange in enumerate(every):
                 content = _call(connection, sample, candidate, exchange)
                 _compare(sample, candidate, number, exchange, content)
-                if found.setdefault(number, content) != content:
-                    varying.add(number)
-    return {number: content for number, content in found.items() if number not in varying}
+                found[number].contents.add(content)
+    return found
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wirelab.choose.candidates import Candidate
@@ -17,6 +17,27 @@ from wirelab.contracts.values import Value, complete
 from wirelab.contracts.vary import varied
 from wirelab.errors import UsageError
 from wirelab.run.directory import write_whole
+
+
+@dataclass
+class Seen:
+    """The right replies to one request."""
+
+    contents: set[bytes] = field(default_factory=set)
+    is_ordered: bool = True
+    """False: the reply has a map of several entries, which a library may write in any order."""
+
+    @property
+    def content(self) -> bytes | None:
+        """Its bytes, where they are always the same; else None."""
+        return next(iter(self.contents)) if self.is_ordered and len(self.contents) == 1 else None
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The least and the most bytes."""
+        lengths = sorted(map(len, self.contents))
+        return lengths[0], lengths[-1]
+
 
 REQUESTS = 32
 """Varied requests; calls take one at random."""
@@ -99,18 +120,18 @@ def write_requests(
     sample: Sample,
     candidate: Candidate,
     every: Sequence[Exchange],
-    right: Mapping[int, bytes],
+    seen: Sequence[Seen],
     file: Path,
 ) -> None:
-    """The request list of an experiment file. ``right`` are replies that were decoded and found
-    right, by the number of their exchange: others must be the same bytes. Raises
+    """The request list of an experiment file. ``seen`` are replies that were decoded and found
+    right: others must have the same bytes, or the same size where their bytes may vary. Raises
     :class:`OSError`."""
     lines = []
     for number, exchange in enumerate(every):
         line: dict[str, object] = {
             "body": base64.b64encode(request_bytes(sample, exchange, candidate)).decode()
         }
-        expect = _expectation(sample, candidate, exchange, right.get(number))
+        expect = _expectation(sample, candidate, exchange, seen[number] if seen else None)
         if expect:
             line["expect"] = expect
         lines.append(json.dumps(line, separators=(",", ":")))
@@ -118,7 +139,7 @@ def write_requests(
 
 
 def _expectation(
-    sample: Sample, candidate: Candidate, exchange: Exchange, right: bytes | None
+    sample: Sample, candidate: Candidate, exchange: Exchange, seen: Seen | None
 ) -> dict[str, object]:
     if candidate.binding == "grpc":
         from wirelab.contracts.codecs import protobuf
@@ -127,4 +148,9 @@ def _expectation(
     if codec_of(candidate) is Codec.JSON:
         content = encode(sample.contract, sample.contract.reply, exchange.reply, Codec.JSON)
         return {"json": json.loads(content)}
-    return {"sha256": hashlib.sha256(right).hexdigest()} if right is not None else {}
+    if seen is None:
+        return {}
+    if seen.content is not None:
+        return {"sha256": hashlib.sha256(seen.content).hexdigest()}
+    least, most = seen.sizes
+    return {"bytes": {"min": f"{least} B", "max": f"{most} B"}}

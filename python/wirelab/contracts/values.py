@@ -121,3 +121,20 @@ def map_fields(
         else:
             done[field.name] = change(field, found)
     return done
+
+
+def has_many_entries(contract: Contract, message: str, value: Value) -> bool:
+    """Whether a map in it has several entries, which a library may write in any order."""
+    for field in contract.message_by_name[message].fields:
+        found = value.get(field.name)
+        if not found:
+            continue
+        if field.label is Label.MAP and len(found) > 1:
+            return True
+        if field.kind is Kind.MESSAGE:
+            items = [found]
+            if field.label in (Label.MAP, Label.REPEATED):
+                items = list(found.values()) if field.label is Label.MAP else found
+            if any(has_many_entries(contract, field.type_name, one) for one in items):
+                return True
+    return False

@@ -54,7 +54,8 @@ class MessageOptions:
     kind: str | None = option(
         "--from",
         type=click.Choice(("openapi", "har", "postman", "curl")),
-        help="Take the request of such a document, as `wirelab import` reads it.",
+        help="Take the request of such a document, as `wirelab import` reads it; curl: FILE is the "
+        "command, in quotes.",
     )
     only: str | None = option(
         "--only",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from wirelab import facts
 from wirelab.choose import page
 from wirelab.choose.answer import OBJECTIVES, Prices, sentences
-from wirelab.choose.changeover import Map, map_links, map_size
+from wirelab.choose.changeover import Map, map_links, map_size, require_lists
 from wirelab.choose.choosing import Answer, Question, answer, refuse_languages, time_words
 from wirelab.choose.ladder import rungs, words
 from wirelab.choose.plan import Conditions
@@ -42,6 +42,8 @@ def run(
     sample = read_sample(
         Message(source, message.kind, message.only, message.reply, message.more, message.scale)
     )
+    if "size" in calls.maps:
+        require_lists(sample)
     by = calls.by or ("rate" if calls.rate is None else "p50")
     question = Question(
         sample,
