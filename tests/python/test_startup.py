@@ -167,7 +167,13 @@ def test_the_list_of_commands_is_grouped_by_purpose(capsys: pytest.CaptureFixtur
     listed = [match[1] for line in lines if (match := re.match(r"  ([a-z]+)  +[A-Z]", line))]
     assert listed == [entry.name for entry in COMMANDS]
     assert len(set(listed)) == len(listed)
-    assert {entry.name for entry in GROUPS["Measure"]} == {"demo", "run", "drive", "limit"}
+    assert {entry.name for entry in GROUPS["Measure"]} == {
+        "demo",
+        "run",
+        "choose",
+        "drive",
+        "limit",
+    }
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in COMMANDS])

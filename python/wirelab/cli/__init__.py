@@ -33,7 +33,9 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     "Measure": (
         Entry("demo", "run", "Measure REST with JSON against gRPC on the services in Rust."),
         Entry("run", "run", "Run an experiment, or continue it where it was interrupted."),
-        Entry("choose", "choose", "Measure your own message over many stacks: which to take."),
+        Entry(
+            "choose", "choose", "Measure your own message over many stacks, and say which to take."
+        ),
         Entry("drive", "drive", "Load one server and report how fast it answers."),
         Entry("limit", "limit", "Find the highest rate at which a service meets an objective."),
     ),

@@ -141,12 +141,14 @@ class LabService:
         setup = self._setup
         for step in setup.experiment.prepare:
             plan = preparation(setup.experiment, setup.planned, endpoint, step)
-            _make_calls(setup, self._link, plan, f"prepare: {step.name}", step.calls)
+            _make_calls(setup, self._link, plan, ("prepare", f"calls of {step.name}"), step.calls)
 
 
-def _make_calls(setup: TrialSetup, link: AnyLink, plan: Plan, what: str, calls: int) -> None:
-    """Makes calls with the engine before a trial. Raises :class:`TrialFailed` unless every one
-    succeeds."""
+def _make_calls(
+    setup: TrialSetup, link: AnyLink, plan: Plan, words: tuple[str, str], count: int
+) -> None:
+    """Makes that many calls with the engine before a trial. ``words`` are the key that asks for
+    them, and what they are. Raises :class:`TrialFailed` unless every one succeeds."""
     options = ProcessOptions(
         log=setup.folder / "prepare.log",
         cores=setup.table.engine,
@@ -155,8 +157,9 @@ def _make_calls(setup: TrialSetup, link: AnyLink, plan: Plan, what: str, calls: 
     drive = Drive(plan, options, interruption=setup.interruption)
     made = GroupResult.of(drive.outcome().groups[0])
     setup.interruption.check()
-    if made.errors or made.ok != calls:
-        raise TrialFailed(f"{what}: {made.ok:,} of {calls:,} calls succeeded")
+    if made.errors or made.ok != count:
+        key, calls = words
+        raise TrialFailed(f"{key}: {made.ok:,} of {count:,} {calls} succeeded")
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,7 @@ class DeclaredService:
         setup = self.setup
         if self.declared.warm_calls:
             plan = warming(setup.experiment, setup.planned, endpoint)
-            _make_calls(setup, self.link, plan, "warm_calls", self.declared.warm_calls)
+            _make_calls(setup, self.link, plan, ("warm_calls", "calls"), self.declared.warm_calls)
 
 
 def _process_options(setup: TrialSetup, link: AnyLink, group: Path | None) -> ProcessOptions:
