@@ -76,16 +76,17 @@ def test_a_difference_below_the_threshold_recommends_nobody_alone() -> None:
     assert len(found.first) == 2
 
 
-def test_a_wrong_recommendation_is_rare_when_all_are_equal() -> None:
-    """A/A: 100 worlds of equal stacks. A stack ahead alone would be false in every one."""
+@pytest.mark.parametrize(("worlds", "false_max"), [(20, 2), (100, 5)])
+def test_a_wrong_recommendation_is_rare_when_all_are_equal(worlds: int, false_max: int) -> None:
+    """A/A: worlds of equal stacks. A stack ahead of another would be false in every one."""
     false = 0
-    for seed in range(100):
+    for seed in range(worlds):
         loads = ({"kind": "closed", "users": 32},)
         call_us = {JSON: 60.0, CBOR: 60.0, GRPC: 60.0}
         world = World(tuple(call_us), (14,), loads, 5, call_us, 0.05, client_cores=0.3, seed=seed)
         found = answer(trials(world))
         false += any(one.comparison.found for one in found.behind)
-    assert false <= 5
+    assert false <= false_max
 
 
 def test_by_cpu_the_cheapest_wins() -> None:
