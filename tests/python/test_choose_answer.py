@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.python.synthetic_run import World, failing, trials
+from tests.python.synthetic_run import World, client_bound, failing, trials
 from wirelab.choose.answer import (
     OBJECTIVES,
     Choice,
@@ -112,3 +112,22 @@ def test_failed_calls_are_in_the_table() -> None:
 def test_nothing_measured_is_an_error() -> None:
     with pytest.raises(NothingMeasured, match="no stack"):
         answer([])
+
+
+def bound(given: Sequence[Trial], stack: str) -> list[Trial]:
+    """The same trials, the client at its limit with that stack."""
+    return [client_bound(one) if one.point.stack == stack else one for one in given]
+
+
+def test_a_best_stack_that_the_client_limits_is_still_ahead() -> None:
+    found = answer(bound(measure({JSON: 60.0, GRPC: 120.0}), JSON))
+    assert found.recommended == NAMES[JSON]
+    assert {row.candidate: row.is_bound for row in found.rows}[NAMES[JSON]]
+
+
+def test_a_stack_that_the_client_limits_is_not_called_worse_or_equivalent() -> None:
+    worse = answer(bound(measure({JSON: 60.0, GRPC: 120.0}), GRPC))
+    assert worse.recommended is None
+    assert "The client was the limit of grpc@rust" in sentences(worse)[1]
+    equal = answer(bound(measure({JSON: 60.0, GRPC: 60.2}), JSON))
+    assert equal.recommended is None

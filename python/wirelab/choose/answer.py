@@ -8,6 +8,7 @@ from itertools import starmap
 from types import MappingProxyType
 
 from wirelab.choose.candidates import Candidate
+from wirelab.explain import figures
 from wirelab.explain.figures import phrase
 from wirelab.explain.findings_text import capitalised
 from wirelab.format.counting import counted
@@ -74,6 +75,8 @@ class Row:
     p99: Interval | None
     rate: Interval | None
     """Calls per second of a closed load."""
+    is_bound: bool
+    """Whether the client was the limit of that rate, which is then a lower bound."""
     service_cpu: Interval | None
     """CPU per call, s: at the user's rate where one was given."""
     client_cpu: Interval | None
@@ -205,24 +208,28 @@ def _known(
 def _standings(
     ranking: Ranking, by_name: Mapping[str, Candidate]
 ) -> tuple[Cell, tuple[Standing, ...]]:
-    """The best cell, and each other one that has the figure, compared with it, best first."""
+    """The best cell, and each other one that has the figure, compared with it, best first. The
+    comparisons with the best are a family of their own."""
     best, *others = ranking.best_first
     candidates, ratios = [], []
     for cell in others:
         pair = ranking.between(best, cell)
         if pair.comparison is not None:
-            ratios.append(pair.comparison if pair.first is cell else pair.comparison.inverted())
+            ratio = pair.comparison if pair.first is cell else pair.comparison.inverted()
+            if cell not in ranking.barred:
+                ratio = _alone(ratio, is_bound=best in ranking.barred)
+            ratios.append(ratio)
             candidates.append(by_name[cell.point.stack])
-    judged = family([_alone(one) for one in ratios])
-    return best, tuple(starmap(Standing, zip(candidates, judged, strict=True)))
+    return best, tuple(starmap(Standing, zip(candidates, family(ratios), strict=True)))
 
 
-def _alone(comparison: Comparison) -> Comparison:
-    """The comparison by its own interval: only those with the best stack are a family here."""
-    if comparison.p_value is None or not comparison.ranked:
-        return comparison
+def _alone(comparison: Comparison, *, is_bound: bool) -> Comparison:
+    """The comparison by its own interval. ``is_bound``: the client was the limit of the best one,
+    which is better than its figure shows, so a difference holds and an equivalence does not."""
     own = verdict(comparison.ratio, comparison.threshold)
-    return replace(comparison, verdict=own, p_holm=None)
+    if comparison.p_value is None or (is_bound and own == "equivalent"):
+        return comparison
+    return replace(comparison, verdict=own, ranked=True, p_holm=None)
 
 
 def _cheapest(
@@ -251,18 +258,19 @@ def _rows(
         fast = closed.get(name)
         if cell is None and fast is None:
             continue
-        figures = {one: cell.interval(one) if cell else None for one in _SHOWN}
-        cpu, size = figures[SERVICE_CPU], figures[BYTES]
+        known = {one: cell.interval(one) if cell else None for one in _SHOWN}
+        cpu, size = known[SERVICE_CPU], known[BYTES]
         both = [one for one in (cell, fast) if one is not None]
         measured = both[:1] if cell is fast else both
         rows.append(
             Row(
                 candidate,
-                figures[RESPONSE_P50],
-                figures[RESPONSE_P99],
+                known[RESPONSE_P50],
+                known[RESPONSE_P99],
                 fast.interval(RATE) if fast else None,
+                fast is not None and figures.only_a_bound(RATE, fast),
                 cpu,
-                figures[CLIENT_CPU],
+                known[CLIENT_CPU],
                 size,
                 prices.per_million(_estimate(cpu), _estimate(size)) if prices.is_known else None,
                 sum(one.errors for one in measured),
@@ -353,6 +361,11 @@ def _open(choice: Choice) -> str:
     ratios = "; ".join(
         f"{one.candidate.reference} ×{ranged(one.comparison.ratio)}" for one in choice.open
     )
+    bound = [one.candidate.reference for one in choice.open if not one.comparison.ranked]
+    if bound:
+        limit = "The client was the limit of"
+        advice = f" {limit} {', '.join(bound)}, so more trials decide nothing; fewer --users may."
+        return f"Compared with {choice.first[0].reference}: {ratios}.{advice}"
     advice = " No sensible number of trials would decide it; another --threshold may."
     if any(needed):
         count = counted(max(n for n in needed if n), "more trial")

@@ -59,7 +59,7 @@ class Candidate:
 
 
 def _literal(pattern: str) -> str:
-    """The question mark of a reference stands for itself."""
+    """A question mark in a reference matches only itself."""
     return pattern.replace("?", "[?]")
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
 from wirelab.choose import plan, samples
 from wirelab.choose.answer import Choice, NothingMeasured, Prices, choose
-from wirelab.choose.candidates import Candidate, candidates, named, path, selected
+from wirelab.choose.candidates import (
+    USUAL_TRANSPORT,
+    Candidate,
+    candidates,
+    named,
+    path,
+    selected,
+)
 from wirelab.choose.examination import WrongService, examine
 from wirelab.choose.plan import CLOSED, SCREENING, Conditions, Depth, paced
 from wirelab.choose.samples import Exchange, Sample, Seen
@@ -19,6 +27,7 @@ from wirelab.experiment import loading
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.external import ExternalService
 from wirelab.experiment.model import Experiment
+from wirelab.experiment.yaml_model import FOLDER
 from wirelab.format.units import format_minutes
 from wirelab.generate.languages import LANGUAGES
 from wirelab.generate.project import Project
@@ -32,6 +41,8 @@ from wirelab.stack import manifests
 from wirelab.stack.link_names import ProfileName
 from wirelab.statistics.figure import BYTES, RATE, SERVICE_CPU, Figure
 
+QUESTION = "question.json"
+"""File in the folder of the answer that says what its trials are of."""
 FINALISTS = 4
 """Stacks that are measured again after the first look."""
 REPEATS_MIN = 5
@@ -59,6 +70,27 @@ class Question:
     """Of both measurements, after the builds."""
     prices: Prices
     share: bool = False
+
+    @property
+    def at_rate(self) -> bool:
+        """Whether the load at the user's rate decides; else the closed load does."""
+        return self.conditions.rate is not None and self.figure is not RATE
+
+    def identity(self) -> dict[str, object]:
+        """What trials of the same folder must have in common; budget and prices may change."""
+        sample = self.sample
+        return {
+            "proto": sample.proto,
+            "request": repr(sample.request),
+            "reply": repr(sample.reply),
+            "languages": list(self.languages),
+            "stacks": list(self.patterns),
+            "figure": self.figure.name,
+            "conditions": asdict(self.conditions),
+            "compressions": list(self.compressions),
+            "http2": self.http2,
+            "today": self.today,
+        }
 
 
 @dataclass(frozen=True)
@@ -90,40 +122,49 @@ def answer(question: Question, folder: Path, progress: Progress) -> Answer:
     every = _candidates(question)
     today = named(question.today, every) if question.today else None
     exchanges = samples.exchanges(question.sample, question.conditions.seed)
-    _refuse_other_question(question, folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / plan.PROTO, question.sample.proto)
+    _accept(question, folder)
     with Interruption() as interruption:
         projects = _build(question, folder, progress, interruption)
         _examine_all(question, every, projects, exchanges, folder, progress, interruption)
     end = time.monotonic() + question.budget_s
     measure = _Measuring(question, projects, folder, progress)
     looked = measure.run("screening", every, SCREENING)
-    _refuse_wrong(looked.trials)
-    ranked, missing = _ranked(question, looked.trials, every)
+    ranked, left_out = _ranked(question, looked.trials, every)
     count = max(1, FINALISTS // len(question.compressions))
     way = _on_the_way(today, ranked, every)
     chosen = plan.finalists(ranked, way, question.compressions, count)
     progress.note(f"measuring again: {', '.join(one.reference for one in chosen)}")
     rate = question.conditions.rate
     left_s = end - time.monotonic()
-    closed_s = left_s if rate is None else CLOSED_SHARE * left_s
-    closed = measure.within("closed", chosen, CLOSED, closed_s, decides=rate is None)
+    closed_s = CLOSED_SHARE * left_s if question.at_rate else left_s
+    closed = measure.within("closed", chosen, CLOSED, closed_s, decides=not question.at_rate)
     at_rate = None
     if rate is not None:
         left_s = end - time.monotonic()
-        at_rate = measure.within("paced", chosen, paced(rate), left_s, decides=True)
-    trials = (*closed.trials, *(at_rate.trials if at_rate else ()))
-    found = _choose(question, trials, chosen)
-    dropped = {one.reference: "not among the best of a first look" for one in ranked}
-    dropped = {name: why for name, why in dropped.items() if not _is_in(name, chosen)}
+        at_rate = measure.within("paced", chosen, paced(rate), left_s, decides=question.at_rate)
+    found = _choose(question, (*closed.trials, *(at_rate.trials if at_rate else ())), chosen)
+    left_out |= _unmeasured((closed, at_rate), chosen)
+    left_out |= {one.reference: NOT_AMONG for one in ranked if not _is_in(one, chosen)}
     ladder = path(today, found.recommended) if today and found.recommended else ()
-    left_out = {**missing, **dropped}
     return Answer(question, found, looked, closed, at_rate, left_out, ladder, folder)
 
 
-def _is_in(reference: str, chosen: Sequence[Candidate]) -> bool:
-    return any(one.compressed("none").reference == reference for one in chosen)
+NOT_AMONG = "not among the best of a first look"
+
+
+def _is_in(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
+    return any(one.compressed("none") == candidate for one in chosen)
+
+
+def _unmeasured(runs: Sequence[Run | None], chosen: Sequence[Candidate]) -> dict[str, str]:
+    """Those of which every trial of a run failed, each with the first reason."""
+    found = {}
+    for one in chosen:
+        for run in filter(None, runs):
+            trials = [trial for trial in run.trials if trial.point.stack == one.name]
+            if trials and all(trial.status == "failed" for trial in trials):
+                found[one.reference] = trials[0].reason
+    return found
 
 
 def _on_the_way(
@@ -153,17 +194,22 @@ def _build(
     return built
 
 
-def _refuse_other_question(question: Question, folder: Path) -> None:
-    """Raises :class:`UsageError` for a folder with an answer for another message, and for a link
-    that does not exist."""
-    file = folder / plan.PROTO
-    if file.is_file() and file.read_text(encoding="utf-8") != question.sample.proto:
-        raise UsageError(
-            f"{folder} has the answer for another message", "give another folder with --out"
-        )
+def _accept(question: Question, folder: Path) -> None:
+    """Makes the folder. Raises :class:`UsageError` for a link that does not exist, and for a folder
+    with the answer to another question."""
     link = question.conditions.link
     if link not in get_args(ProfileName):
         raise UsageError(f"--link {link}: unknown", f"use {', '.join(get_args(ProfileName))}")
+    asked = json.dumps(question.identity(), indent=1) + "\n"
+    file = folder / QUESTION
+    if file.is_file() and file.read_text(encoding="utf-8") != asked:
+        raise UsageError(
+            f"{folder} has the answer to another question",
+            "give another folder with --out; only --budget, --price and --map may change",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(file, asked)
+    write_whole(folder / plan.PROTO, question.sample.proto)
 
 
 def _candidates(question: Question) -> tuple[Candidate, ...]:
@@ -188,30 +234,18 @@ def _examine_all(
 ) -> None:
     """Writes replies and requests of each stack; those over HTTP are examined first."""
     sample = question.sample
-    for one in every:
-        for file in (plan.reply_file(one), plan.requests_file(one)):
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+    examined = dict.fromkeys(replace(one, transport=USUAL_TRANSPORT[one.binding]) for one in every)
+    for one in examined:
+        (folder / plan.reply_file(one)).parent.mkdir(parents=True, exist_ok=True)
         samples.write_reply(sample, one, folder / plan.reply_file(one))
         seen: tuple[Seen, ...] = ()
-        if one.binding != "grpc" and one.transport == "http/1.1":
+        if one.binding != "grpc":
             progress.building(f"examining {one.reference}")
-            samples.write_requests(sample, one, exchanges, (), folder / plan.requests_file(one))
-            service = _service(question, one, projects[one.language], folder)
+            declared = plan.service(sample, one, projects[one.language], SCREENING)
+            service = ExternalService.model_validate(declared, context={FOLDER: folder})
             seen = examine(sample, one, service, exchanges, folder, interruption)
-        if one.transport == "http/1.1" or one.binding == "grpc":
-            samples.write_requests(sample, one, exchanges, seen, folder / plan.requests_file(one))
+        samples.write_requests(sample, one, exchanges, seen, folder / plan.requests_file(one))
     progress.building("")
-
-
-def _service(
-    question: Question, candidate: Candidate, project: Project, folder: Path
-) -> ExternalService:
-    """The service of a candidate alone, as an experiment file has it."""
-    depth = replace(SCREENING, repeats=1)
-    text = _text("examination", question, [candidate], {candidate.language: project}, depth)
-    [service] = _parse(text, folder).services
-    assert isinstance(service, ExternalService)
-    return service
 
 
 def _text(
@@ -225,15 +259,6 @@ def _text(
     about = f"Which stack is best for {method}: {question.figure.title}?"
     of = {one: projects[one.language] for one in every}
     return plan.experiment(name, about, question.sample, of, question.conditions, depth)
-
-
-def _parse(text: str, folder: Path) -> Experiment:
-    file = folder / ".experiment.yaml"
-    write_whole(file, text)
-    try:
-        return loading.load(file)
-    finally:
-        file.unlink()
 
 
 @dataclass(frozen=True)
@@ -253,11 +278,9 @@ class _Measuring:
         enough: Callable[[Sequence[Trial]], bool] | None = None,
     ) -> Run:
         """One experiment."""
-        text = _text(name, self.question, every, self.projects, depth)
-        file = self.folder / f"{name}.yaml"
-        write_whole(file, text)
-        return runner.run(
-            loading.load(file),
+        experiment, text = self._write(name, every, depth)
+        made = runner.run(
+            experiment,
             self.folder / name,
             source=text,
             progress=self.progress,
@@ -265,6 +288,15 @@ class _Measuring:
             enough=enough,
             whole=self.folder,
         )
+        _refuse_wrong(made.trials)
+        return made
+
+    def _write(self, name: str, every: Sequence[Candidate], depth: Depth) -> tuple[Experiment, str]:
+        """The experiment and its text, which is kept next to its run."""
+        text = _text(name, self.question, every, self.projects, depth)
+        file = self.folder / f"{name}.yaml"
+        write_whole(file, text)
+        return loading.load(file), text
 
     def _begun(self, name: str) -> int:
         """Repeats of a run of this name that is continued; 0: there is none."""
@@ -276,11 +308,11 @@ class _Measuring:
     ) -> Run:
         """As many repeats as fit into that time, at least :data:`TRIALS_MIN`. ``decides``: it ends
         early once the answer is known."""
-        alone = replace(depth, repeats=1)
-        experiment = _parse(_text(name, self.question, every, self.projects, alone), self.folder)
+        begun = self._begun(name)
+        experiment, _ = self._write(name, every, replace(depth, repeats=1))
         planned = planning.schedule(experiment, manifests.load()).trials
         one_s = sum(planning.seconds(experiment, trial) for trial in planned)
-        repeats = max(TRIALS_MIN, min(depth.repeats, int(seconds / one_s)), self._begun(name))
+        repeats = max(TRIALS_MIN, min(depth.repeats, int(seconds / one_s)), begun)
         if TRIALS_MIN * one_s > seconds:
             least = format_minutes(TRIALS_MIN * one_s)
             self.progress.note(f"the budget is short: {TRIALS_MIN} trials of each take {least}")
@@ -300,13 +332,13 @@ class _Measuring:
 
 
 def _refuse_wrong(trials: Sequence[Trial]) -> None:
-    """Raises :class:`WrongService` if a service gave a wrong reply in the first look."""
+    """Raises :class:`WrongService` if a service gave a wrong reply. Calls that failed otherwise,
+    such as by their timeout, are in the table."""
     for trial in trials:
-        if trial.status == "measured" and trial.result.errors:
-            kinds = ", ".join(trial.result.errors_by_kind)
+        if trial.status == "measured" and (count := trial.result.errors_by_kind.get("wrong")):
             raise WrongService(
-                f"{trial.point.stack}: {trial.result.errors:,} replies were not right ({kinds})",
-                "nothing of it is compared; the run of the first look has examples",
+                f"{trial.point.stack}: {count:,} of its replies were wrong, so nothing is compared",
+                "this is a fault of the generated service; the run in the folder has examples",
             )
 
 
@@ -322,7 +354,7 @@ def _ranked(
         one = by_name[trial.point.stack]
         value = figure.of(trial) if trial.status == "measured" else None
         if value is None:
-            missing[one.reference] = trial.reason or "no right reply"
+            missing[one.reference] = trial.reason or "no call had a reply in time"
         else:
             known[one] = value
     if not known:

@@ -114,6 +114,8 @@ def _table(answer: Answer, columns: Mapping[str, Callable[[Row], str]]) -> Table
         for row in _rows(answer)
     ]
     caption = f"p50, p99, CPU and bytes per call {_where(answer)}; {CLOSED}."
+    if any(row.is_bound for row in answer.choice.rows):
+        caption = f"{caption} ≥: the client was the limit."
     if answer.question.prices.is_known:
         caption = f"{caption} Cost is that of a million calls."
     return Table(["stack", *columns], rows, caption, numeric=range(1, len(columns) + 1))
@@ -129,7 +131,7 @@ def _columns(answer: Answer) -> dict[str, Callable[[Row], str]]:
     columns: dict[str, Callable[[Row], str]] = {
         "p50": lambda row: shown(row.p50, RESPONSE_P50),
         "p99": lambda row: shown(row.p99, RESPONSE_P99),
-        "highest rate": lambda row: shown(row.rate, RATE),
+        "highest rate": lambda row: f"{'≥ ' if row.is_bound else ''}{shown(row.rate, RATE)}",
         "service CPU": lambda row: shown(row.service_cpu, SERVICE_CPU),
         "client CPU": lambda row: shown(row.client_cpu, CLIENT_CPU),
         "bytes": lambda row: shown(row.bytes_per_call, BYTES),
@@ -188,6 +190,7 @@ def _row_json(row: Row) -> Mapping[str, object]:
         "response_p50_ns": numbers(row.p50),
         "response_p99_ns": numbers(row.p99),
         "closed_rate_per_s": numbers(row.rate),
+        "closed_rate_is_lower_bound": row.is_bound,
         "service_cpu_s": numbers(row.service_cpu),
         "client_cpu_s": numbers(row.client_cpu),
         "bytes_per_call": numbers(row.bytes_per_call),

@@ -61,15 +61,24 @@ def run(
     folder = directory.folder("choose")
     err.print(f"folder: {folder}; {time_words(question)}")
     found = answer(question, folder, OnConsole(err))
-    maps = tuple(MAPS[axis](found, OnConsole(err)) for axis in dict.fromkeys(calls.maps))
-    document = page.to_json(found, maps)
-    write_whole(folder / "choice.json", json.dumps(document, indent=1) + "\n")
-    written = page.write(found, [*page.map_sections(maps), *_facts(found)])
+    maps: tuple[Map, ...] = ()
+    document, written = _write(found, maps)
+    # The answer is kept, also where a place of a map cannot be measured.
+    for axis in dict.fromkeys(calls.maps):
+        maps = (*maps, MAPS[axis](found, OnConsole(err)))
+        document, written = _write(found, maps)
     if as_json:
         print(json.dumps({"directory": str(folder), **document}, indent=1))
     else:
         _print(found, maps, written)
     return EXIT_OK if found.choice.is_decided else EXIT_UNDECIDED
+
+
+def _write(found: Answer, maps: Sequence[Map]) -> tuple[dict[str, object], Path]:
+    """The document, and the page that was written next to it. Raises :class:`StorageError`."""
+    document = page.to_json(found, maps)
+    write_whole(found.folder / "choice.json", json.dumps(document, indent=1) + "\n")
+    return document, page.write(found, [*page.map_sections(maps), *_facts(found)])
 
 
 def _words(text: str) -> tuple[str, ...]:
