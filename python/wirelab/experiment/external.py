@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 import re
 from collections import Counter
 from functools import cached_property
@@ -13,7 +11,6 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
-    ConfigDict,
     Field,
     IPvAnyAddress,
     PrivateAttr,
@@ -25,6 +22,7 @@ from wirelab.errors import UsageError
 from wirelab.experiment import request_list
 from wirelab.experiment.connection import Ready, Tls
 from wirelab.experiment.expect import Expect
+from wirelab.experiment.external_requests import GrpcMethod, GrpcRequest, HttpRequest, WithBody
 from wirelab.experiment.fields import (
     Authority,
     Headers,
@@ -38,170 +36,21 @@ from wirelab.experiment.fields import (
     without_host,
 )
 from wirelab.experiment.messages import Carry, Data
-from wirelab.experiment.request_list import PreparedRequest
+from wirelab.experiment.request_list import REQUEST, PreparedRequest
 from wirelab.experiment.yaml_model import FOLDER
-from wirelab.format.untrusted import read_bounded
-from wirelab.secrets.finding import hide_content
 from wirelab.stack import targets
 from wirelab.stack.external import ExternalStack
 from wirelab.stack.targets import Server, system_authorities
 
 CONTRACT = "external"
 """Used in place of a contract's name."""
-REQUEST = "request"
-"""Message name for services that declare their own request."""
 REQUEST_KEYS = ("method", "path", "headers", "grpc")
 """Keys of a message that replaces the declared request of a service."""
 WARM_USERS = 8
 """Users who make the calls of ``warm_calls``."""
-BODY_BYTES_MAX = 64 * 1024 * 1024
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 NO_REQUEST = "write one of body, body_file and json, or method, path, grpc or data"
-Compression = Literal["none", "gzip", "zstd"]
-GrpcMethod = Annotated[str, Field(pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$")]
-
-
-class _WithBody(Model):
-    """Content of a request: at most one of three keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
-
-    body: str | None = Field(None, description="content as text")
-    body_file: str | None = Field(
-        None, description="content from a file, relative to the experiment file"
-    )
-    json_: Any = Field(None, alias="json", description="content as JSON; for gRPC: the message")
-    _folder: Path = PrivateAttr(Path())
-
-    def model_post_init(self, context: Any) -> None:
-        """Remembers the folder to resolve relative paths."""
-        self._folder = (context or {}).get(FOLDER) or Path()
-
-    def __hash__(self) -> int:
-        """Hashes all keys; JSON values have no hash of their own."""
-        return hash(self.model_dump_json())
-
-    @model_validator(mode="after")
-    def _at_most_one(self) -> _WithBody:
-        given = [k for k in ("body", "body_file", "json_") if k in self.model_fields_set]
-        if len(given) > 1:
-            raise ValueError("write only one of body, body_file and json")
-        return self
-
-    @property
-    def has_body(self) -> bool:
-        """Whether it has content."""
-        return bool({"body", "body_file", "json_"} & self.model_fields_set)
-
-    @property
-    def is_json(self) -> bool:
-        """Whether the content is given as JSON."""
-        return "json_" in self.model_fields_set
-
-    @cached_property
-    def content(self) -> bytes:
-        """The content to send; empty if there is none. Raises :class:`OSError`, and
-        :class:`ValueError` for a file that is too large or not a regular one."""
-        if self.body_file is not None:
-            return read_bounded(self._folder / self.body_file, BODY_BYTES_MAX)
-        if self.is_json:
-            return json.dumps(self.json_, separators=(",", ":"), ensure_ascii=False).encode()
-        return (self.body or "").encode()
-
-    @cached_property
-    def digest(self) -> str:
-        """Digest of the content, without its secrets. Raises :class:`OSError`."""
-        return hashlib.sha256(hide_content(self.content)).hexdigest()
-
-    def sha256(self) -> Json:
-        """Digest of a content file, which is not part of the experiment file; empty without one.
-        Raises :class:`OSError`."""
-        return {} if self.body_file is None else {"body_file": self.digest}
-
-    @property
-    def problem(self) -> str:
-        """Why the content cannot be read; empty if it can."""
-        try:
-            size = len(self.content)
-        except OSError as error:
-            return f"body_file: {self._folder / (self.body_file or '')}: {error.strerror}"
-        except ValueError as error:
-            return f"body_file: {error}"
-        return "" if size <= BODY_BYTES_MAX else f"the body is larger than {BODY_BYTES_MAX:,} B"
-
-
-class HttpRequest(_WithBody):
-    """A request to an HTTP service."""
-
-    method: HttpMethod | None = Field(None, description="default: GET, or POST with a body")
-    path: HttpPath = Field("/", description="path and query; may have ${VARIABLE}")
-    headers: Headers = Field(
-        default_factory=dict,
-        description="name: value, or a list of values; a value may have ${VARIABLE}",
-    )
-    version: Literal["1.1", "2"] = Field("1.1", description="HTTP version")
-    compression: Compression = Field(
-        "none", description="compresses the content, and asks for a compressed reply"
-    )
-
-    _without_host = field_validator("headers")(without_host)
-
-
-class GrpcRequest(_WithBody):
-    """A request to a gRPC service."""
-
-    method: GrpcMethod = Field(description="package.Service/Method")
-    proto: str | None = Field(
-        None, description=".proto file or descriptor set, relative to the experiment file"
-    )
-    reflect: bool = Field(False, description="use server reflection instead of proto")
-    include: tuple[str, ...] = Field((), description="folders with files that it imports")
-    metadata: Headers = Field(
-        default_factory=dict,
-        description="key: value, or a list of values; a value may have ${VARIABLE}",
-    )
-    compression: Compression = Field(
-        "none", description="compresses the message, and asks for a compressed reply"
-    )
-
-    @property
-    def path(self) -> str:
-        """``/package.Service/Method``."""
-        return f"/{self.method.removeprefix('/')}"
-
-    @property
-    def is_described(self) -> bool:
-        """Whether messages can be given as JSON."""
-        return self.proto is not None or self.reflect
-
-    def described(self) -> Json:
-        """The part of the engine's workload that describes the method."""
-        if self.proto is None:
-            return {"reflect": True} if self.reflect else {}
-        return {
-            "proto": str((self._folder / self.proto).resolve()),
-            "include": [str((self._folder / folder).resolve()) for folder in self.include],
-        }
-
-    def sha256(self) -> Json:
-        """Digest of the files that it names. Raises :class:`OSError`."""
-        found = super().sha256()
-        if self.proto is not None:
-            content = (self._folder / self.proto).read_bytes()
-            found["proto"] = hashlib.sha256(content).hexdigest()
-        return found
-
-    @property
-    def problem(self) -> str:
-        """Why the request cannot be made; empty if it can."""
-        if self.proto is not None and not (self._folder / self.proto).is_file():
-            return f"grpc.proto: {self._folder / self.proto}: no such file"
-        if self.proto is not None and self.reflect:
-            return "grpc.proto and grpc.reflect exclude each other: give only one of them"
-        if self.is_json and not self.is_described:
-            return "grpc.json needs grpc.proto, which describes the message, or grpc.reflect"
-        return super().problem
 
 
 class ExternalService(Model):
@@ -529,7 +378,7 @@ class ExternalService(Model):
         return {**workload, "body_base64": base64.b64encode(sent.content).decode()}
 
 
-class _OwnRequest(_WithBody):
+class _OwnRequest(WithBody):
     """Content or a complete request to send to user-defined services. Content replaces that of the
     request that a service declares."""
 

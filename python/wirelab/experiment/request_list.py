@@ -17,8 +17,8 @@ BYTES_MAX = 64 * 1024 * 1024
 """Of the file."""
 COUNT_MAX = 1_000
 """Requests in a file, for each is a part of a mix."""
-NAME = "request"
-"""Under which all calls are recorded."""
+REQUEST = "request"
+"""Message name for services that declare their own request, under which its calls are recorded."""
 
 
 class PreparedRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,7 +42,7 @@ class PreparedRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def workload(self, alone: Json) -> Json:
         """The object ``workload`` of its calls, made of that of a call without it."""
-        made = {**alone, "name": NAME, "body_base64": base64.b64encode(self.body).decode()}
+        made = {**alone, "name": REQUEST, "body_base64": base64.b64encode(self.body).decode()}
         if self.expectation is None:
             return made
         return {k: v for k, v in made.items() if k != "count_replies"} | {
