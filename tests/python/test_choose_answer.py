@@ -16,6 +16,7 @@ from wirelab.choose.answer import (
     sentences,
 )
 from wirelab.choose.candidates import Candidate
+from wirelab.cli.options import choose as options
 from wirelab.records.trial import Trial
 
 NAMES = {
@@ -112,6 +113,11 @@ def test_failed_calls_are_in_the_table() -> None:
 def test_nothing_measured_is_an_error() -> None:
     with pytest.raises(NothingMeasured, match="no stack"):
         answer([])
+
+
+def test_the_command_offers_every_objective() -> None:
+    """Two lists, because the command starts without the statistics."""
+    assert tuple(OBJECTIVES) == options.OBJECTIVES
 
 
 def bound(given: Sequence[Trial], stack: str) -> list[Trial]:

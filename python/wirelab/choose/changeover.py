@@ -11,9 +11,8 @@ from pathlib import Path
 from wirelab.choose.answer import Choice
 from wirelab.choose.candidates import Candidate
 from wirelab.choose.choosing import Answer, Question, answer
-from wirelab.choose.samples import Sample
+from wirelab.choose.samples import Sample, scale
 from wirelab.contracts.codecs import Codec, encode
-from wirelab.contracts.vary import scaled
 from wirelab.errors import UsageError
 from wirelab.format.numbers import size
 from wirelab.run.progress import Progress
@@ -151,16 +150,6 @@ def _ask(found: Answer, question: Question, name: str, progress: Progress) -> Ch
 
 def _reference(candidate: Candidate) -> str:
     return candidate.compressed("none").reference
-
-
-def scale(sample: Sample, factor: int) -> Sample:
-    """The same message with every list repeated."""
-    contract = sample.contract
-    return replace(
-        sample,
-        request=scaled(contract, contract.request, sample.request, factor),
-        reply=scaled(contract, contract.reply, sample.reply, factor),
-    )
 
 
 def _json_bytes(sample: Sample) -> int:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wirelab.choose.candidates import Candidate
@@ -14,7 +14,7 @@ from wirelab.contracts import rules
 from wirelab.contracts.codecs import Codec, encode
 from wirelab.contracts.schema import Contract
 from wirelab.contracts.values import Value, complete
-from wirelab.contracts.vary import varied
+from wirelab.contracts.vary import scaled, varied
 from wirelab.errors import UsageError
 from wirelab.run.directory import write_whole
 
@@ -60,6 +60,16 @@ class Sample:
     """Text of the .proto."""
     request: Value
     reply: Value
+
+
+def scale(sample: Sample, factor: int) -> Sample:
+    """The same message with every list repeated that many times."""
+    contract = sample.contract
+    return replace(
+        sample,
+        request=scaled(contract, contract.request, sample.request, factor),
+        reply=scaled(contract, contract.reply, sample.reply, factor),
+    )
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from wirelab.choose.samples import Sample
+from wirelab.choose.samples import Sample, scale
 from wirelab.contracts import inference
 from wirelab.contracts.examples import make_example
 from wirelab.contracts.proto_text import write_proto
 from wirelab.contracts.reading import from_descriptors
 from wirelab.contracts.source import Source
 from wirelab.contracts.values import clamp
-from wirelab.contracts.vary import scaled
 from wirelab.errors import UsageError
 from wirelab.format.untrusted import read_bounded
 from wirelab.imports import reading
@@ -93,17 +92,15 @@ def _json_content(operation: Operation) -> bytes | None:
     return json.dumps(content).encode() if isinstance(content, dict) and content else None
 
 
-def _sample(found: Source, origin: str, scale: int) -> Sample:
+def _sample(found: Source, origin: str, factor: int) -> Sample:
     contract = found.contract
     request, reply = (
         samples[0] if samples else clamp(contract, name, make_example(contract, name))
         for name, samples in ((contract.request, found.requests), (contract.reply, found.replies))
     )
-    if scale != 1:
-        request = scaled(contract, contract.request, request, scale)
-        reply = scaled(contract, contract.reply, reply, scale)
     text = write_proto(contract, "\n".join([origin, *found.notes]))
-    return Sample(contract, text, request, reply)
+    sample = Sample(contract, text, request, reply)
+    return sample if factor == 1 else scale(sample, factor)
 
 
 def _read(file: Path) -> bytes:
