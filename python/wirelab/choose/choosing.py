@@ -38,7 +38,7 @@ from wirelab.run.directory import write_whole
 from wirelab.run.finished import Run
 from wirelab.run.progress import Progress
 from wirelab.stack import manifests
-from wirelab.stack.link_names import ProfileName
+from wirelab.stack.link_names import LOOPBACK, ProfileName
 from wirelab.statistics.figure import BYTES, RATE, SERVICE_CPU, Figure
 
 QUESTION = "question.json"
@@ -345,8 +345,12 @@ def _refuse_wrong(trials: Sequence[Trial]) -> None:
 def _ranked(
     question: Question, trials: Sequence[Trial], every: Sequence[Candidate]
 ) -> tuple[list[Candidate], dict[str, str]]:
-    """The stacks by the figure of the first look, the best first; and why others are missing."""
-    figure = question.figure if question.figure in (SERVICE_CPU, BYTES) else RATE
+    """The stacks by the figure of the first look, the best first; and why others are missing.
+
+    On loopback that is the service's CPU per call, which is the limit there and, unlike a rate,
+    is hardly changed by other work of the machine."""
+    proxy = SERVICE_CPU if question.conditions.link == LOOPBACK else RATE
+    figure = question.figure if question.figure in (SERVICE_CPU, BYTES) else proxy
     by_name = {one.name: one for one in every}
     known: dict[Candidate, float] = {}
     missing = {}
