@@ -82,13 +82,6 @@ class JavaEnum:
     values: tuple[JavaValue, ...]
 
 
-def stacks(contract: Contract) -> tuple[tuple[str, str], ...]:
-    """Bindings and codecs that a service can serve."""
-    del contract
-    rest = tuple(("rest", codec) for codec in ("json", "protobuf", "xml", "cbor", "msgpack"))
-    return (*rest, ("soap", "soap-literal"), ("grpc", "protobuf"))
-
-
 def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Path) -> Project:
     """Writes the sources. ``proto`` is the contract's .proto, ``descriptors`` its serialised
     FileDescriptorSet with imports. Raises :class:`UsageError` with the path of a field that Java

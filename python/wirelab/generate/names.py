@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from wirelab.contracts.names import fold
+from wirelab.contracts.schema import Enum
 
 
 def pascal_case(name: str) -> str:
@@ -31,3 +33,27 @@ def give_names(
         used.add(fold(chosen))
         given[name] = chosen
     return given
+
+
+@dataclass(frozen=True)
+class NamedEnum:
+    """An enum and its type's name, as the templates see it."""
+
+    enum: Enum
+    name: str
+
+    @property
+    def title(self) -> str:
+        """In the .proto."""
+        return self.enum.name
+
+    @property
+    def names(self) -> tuple[tuple[str, int], ...]:
+        """Names with numbers."""
+        return self.enum.values
+
+    @property
+    def numbers(self) -> list[tuple[str, int]]:
+        """The first name of each number."""
+        first = {number: name for name, number in reversed(self.enum.values)}
+        return [(name, number) for number, name in first.items()]
