@@ -28,7 +28,7 @@ SCALARS = {
     **dict.fromkeys((Kind.INT64, Kind.SINT64, Kind.SFIXED64), "values.Int64"),
     **dict.fromkeys((Kind.UINT64, Kind.FIXED64), "values.Uint64"),
     Kind.FLOAT: "values.Float32",
-    Kind.DOUBLE: "float64",
+    Kind.DOUBLE: "values.Float64",
     Kind.STRING: "string",
     Kind.BYTES: "values.Bytes",
     Kind.TIMESTAMP: "values.Timestamp",

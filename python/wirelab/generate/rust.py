@@ -10,7 +10,7 @@ from pathlib import Path
 from wirelab import checkout, installation
 from wirelab.contracts.names import snake_case, xml_name
 from wirelab.contracts.schema import Contract, Field, Kind, Label, Message
-from wirelab.contracts.values import MOMENTS, has_presence, is_optional
+from wirelab.contracts.values import FLOATS, MOMENTS, has_presence, is_optional
 from wirelab.generate.names import NamedEnum, give_names, pascal_case
 from wirelab.generate.project import STACKS, Project
 from wirelab.generate.templates import Templates
@@ -48,6 +48,7 @@ FORMS = {
     Kind.BYTES: "crate::values::Base64",
 }
 DIGITS = "crate::values::Digits"
+REAL = "crate::values::Real"
 PLAIN = "crate::values::Plain"
 
 # The Rust reference, 2.3 (strict, reserved and weak keywords).
@@ -253,6 +254,8 @@ class RustField:
             )
         elif self.field.kind in SIGNED + UNSIGNED and not is_xml:
             one = DIGITS
+        elif self.field.kind in FLOATS and is_xml:
+            one = REAL
         if self.field.label is Label.MAP:
             return f"crate::values::{'Entries' if is_xml else 'Keyed'}::<{one}>"
         if one == PLAIN:
