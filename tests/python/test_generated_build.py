@@ -103,7 +103,7 @@ def test_the_first_error_is_named_though_many_lines_follow(first: str) -> None:
     assert caught.value.message.endswith(f"; the first error: {first}")
 
 
-def test_what_an_ended_process_left_is_built_again(cache: Path) -> None:
+def test_a_folder_that_an_ended_process_left_is_built_again(cache: Path) -> None:
     built = build().folder
     (built / DONE).unlink()
     (built / "program").write_text("half", encoding="utf-8")
