@@ -25,14 +25,18 @@ def give_names(
     used = {fold(name) for name in taken}
     given: dict[str, str] = {}
     for name in names:
-        base = chosen = convert(name)
-        count = 1
-        while fold(chosen) in used:
-            count += 1
-            chosen = f"{base}{count}"
-        used.add(fold(chosen))
-        given[name] = chosen
+        given[name] = find_free(convert(name), lambda one: fold(one) in used)
+        used.add(fold(given[name]))
     return given
+
+
+def find_free(name: str, is_taken: Callable[[str], bool]) -> str:
+    """The name, with a number where it is taken."""
+    chosen, count = name, 1
+    while is_taken(chosen):
+        count += 1
+        chosen = f"{name}{count}"
+    return chosen
 
 
 @dataclass(frozen=True)
