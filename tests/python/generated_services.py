@@ -73,15 +73,15 @@ TOO_LARGE = (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.OUT_OF_RANGE)
 """Libraries of gRPC differ (github.com/grpc/grpc/blob/master/doc/statuscodes.md has the first)."""
 DEEP = 200_000
 """Values within values; each costs a few bytes."""
-NESTED = {
-    Codec.JSON: (b'{"unknown":' + b"[" * DEEP, b"]" * DEEP + b"}"),
-    Codec.XML: (b"<a>" * DEEP, b"</a>" * DEEP),
-    Codec.CBOR: (b"\xa1\x67unknown" + b"\x81" * DEEP, b"\x01"),
-    Codec.MSGPACK: (b"\x81\xa7unknown" + b"\x91" * DEEP, b"\x01"),
+NESTED: dict[Codec, Callable[[int], bytes]] = {
+    Codec.JSON: lambda depth: b'{"unknown":' + b"[" * depth + b"]" * depth + b"}",
+    Codec.XML: lambda depth: b"<a>" * depth + b"</a>" * depth,
+    Codec.CBOR: lambda depth: b"\xa1\x67unknown" + b"\x81" * depth + b"\x01",
+    Codec.MSGPACK: lambda depth: b"\x81\xa7unknown" + b"\x91" * depth + b"\x01",
     # A group of an unknown number.
-    Codec.PROTOBUF: (b"\xfb\xff\x01" * DEEP, b"\xfc\xff\x01" * DEEP),
+    Codec.PROTOBUF: lambda depth: b"\xfb\xff\x01" * depth + b"\xfc\xff\x01" * depth,
 }
-"""Begin and end of bodies that are nested deeply."""
+"""Bodies, in XML an element, that are nested to a depth."""
 
 BEYOND = (
     ("singleInt32", 2**31 - 1, True),
@@ -273,10 +273,16 @@ def find_accepted(service: Service) -> list[str]:
         "the first half": whole[: len(whole) // 2],
         "all except the last byte": whole[:-1],
         "other bytes": b"\xff" * 64,
+        "a byte before it": b"\xff" + whole,
+        "a byte after it": whole + b"\x07",
     }
-    if service.codec is not Codec.PROTOBUF:
-        # Bytes of Protocol Buffers do not show where they end, and an empty body is a message.
-        wrong |= {"nothing": b"", "a byte too much": whole + b"\x01"}
+    if service.codec is not Codec.PROTOBUF:  # there an empty body is a message
+        wrong["nothing"] = b""
+    if service.codec in (Codec.XML, Codec.SOAP_LITERAL):
+        declaration, end, rest = whole.partition(b"?>")
+        assert end
+        doctype = b'<!DOCTYPE a [<!ENTITY e "x">]>'
+        wrong["a document type declaration"] = declaration + end + doctype + rest
     return [name for name, body in wrong.items() if not refuses(service, body)]
 
 
@@ -295,16 +301,14 @@ def refuses(service: Service, body: bytes, fields: Mapping[str, str] | None = No
     return answer.status == 400
 
 
-def nest(service: Service) -> bytes:
-    """A request with an unknown member that is nested deeply."""
+def nest(service: Service, depth: int = DEEP) -> bytes:
+    """A request with an unknown member that is nested."""
     if service.codec in (Codec.XML, Codec.SOAP_LITERAL):
         whole = service.vectors.request(0, service.codec)
-        inner = b"".join(NESTED[Codec.XML])
         end = f"</{service.vectors.contract.request}>".encode()
         assert end in whole
-        return whole.replace(end, inner + end)
-    begin, end = NESTED[service.codec]
-    return begin + end
+        return whole.replace(end, NESTED[Codec.XML](depth) + end)
+    return NESTED[service.codec](depth)
 
 
 def curl_http2(service: Service, body: bytes, folder: Path) -> Answer:
