@@ -40,7 +40,7 @@ from tests.python.generated_services import (
 )
 from wirelab.contracts.codecs import Codec, decode
 from wirelab.contracts.schema import Contract, Enum, Field, Kind, Label, Message
-from wirelab.errors import BuildError, UsageError
+from wirelab.errors import BuildError
 from wirelab.generate import java, java_names, java_tools
 from wirelab.process.interruption import Interruption
 
@@ -383,16 +383,6 @@ def test_hostile_names_are_served(
     vectors = describe()
     with run_service(build(java, vectors), vectors, binding, codec, tmp_path) as service:
         assert find_differences(service) == []
-
-
-def test_two_fields_with_one_element_are_refused_by_path() -> None:
-    fields = (
-        Field("one", "a b", 1, Kind.STRING),
-        Field("two", "a_x0020_b", 2, Kind.STRING),
-    )
-    contract = Contract("p.v1", "S", "Call", "M", "M", (Message("M", fields),))
-    with pytest.raises(UsageError, match=r"M\.two has the same name as M\.one in XML"):
-        java.check(contract)
 
 
 def test_a_compiler_is_taken_from_mavens_repository_or_fetched(
