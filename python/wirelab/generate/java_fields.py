@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from wirelab.contracts.names import xml_name
 from wirelab.contracts.schema import Contract, Field, Kind, Label
-from wirelab.contracts.values import MOMENTS, UNSIGNED_32, UNSIGNED_64, has_presence, is_optional
+from wirelab.contracts.values import (
+    FLOATS,
+    INTEGERS,
+    MOMENTS,
+    UNSIGNED_32,
+    UNSIGNED_64,
+    has_presence,
+    is_optional,
+)
 from wirelab.generate.java_names import literal, lower_camel, safe_values, take, upper_camel
 
 _INT = ("int", "Integer", "")
@@ -25,7 +33,7 @@ PLAIN = {
 }  # fmt: skip
 """Kind -> type of a field, type of an item, initial value. uint32 needs a long; uint64 is the
 bits of one."""
-_NUMBERED = frozenset(Kind) - MOMENTS - {Kind.BOOL, Kind.BYTES, Kind.ENUM, Kind.MESSAGE}
+_NUMBERED = INTEGERS | FLOATS | {Kind.STRING}
 _WIDE = {Kind.UINT32: "Unsigned32", Kind.FIXED32: "Unsigned32",
          Kind.UINT64: "Unsigned64", Kind.FIXED64: "Unsigned64"}  # fmt: skip
 
