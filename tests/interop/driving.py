@@ -31,6 +31,8 @@ Json = dict[str, Any]
 CALLS = 1_000
 READY_S_MAX = 60.0
 """Seconds that a server may take to listen on a busy machine."""
+POLL_S = 0.02
+"""Interval at which a port is tried while a server starts, seconds."""
 HERE = Path(__file__).parent
 UNREACHABLE = ("Could not transfer", "Unknown host", "dial tcp", "proxyconnect", "Forbidden")
 """What Maven and Go say when a registry cannot be reached."""
@@ -131,15 +133,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(command: Sequence[str], log: Path, port: int) -> Iterator[Child]:
+def running(
+    command: Sequence[str], log: Path, port: int, ready_s_max: float = READY_S_MAX
+) -> Iterator[Child]:
     """A server, from the moment that it listens to the end of the block."""
     child = Child(command, ProcessOptions(log=log))
     try:
-        deadline = time.monotonic() + READY_S_MAX
+        deadline = time.monotonic() + ready_s_max
         while not _listens(port):
-            assert child.wait(0.0) is None, f"{command[0]} ended: {child.log_tail()}"
+            assert child.wait(POLL_S) is None, f"{command[0]} ended: {child.log_tail()}"
             assert time.monotonic() < deadline, f"{command[0]} does not listen: {child.log_tail()}"
-            time.sleep(0.02)
         yield child
     finally:
         child.kill()

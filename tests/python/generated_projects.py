@@ -8,11 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
+from tests.contracts.vectors import make_vectors
 from tests.python.generated_services import Vectors, load_vectors
-from wirelab.contracts.codecs import Codec, encode
-from wirelab.contracts.descriptors import descriptor_set
-from wirelab.contracts.proto_text import write_proto
-from wirelab.contracts.rules import Numbered, number, reply
+from wirelab.contracts.codecs import Codec
 from wirelab.contracts.schema import Contract, Enum, Field, Kind, Label, Message
 from wirelab.generate.build import build_service
 from wirelab.generate.project import Project
@@ -51,7 +49,7 @@ class Mutant:
     file: str
     right: str
     wrong: str
-    codec: str = "json"
+    codec: Codec = Codec.JSON
 
     def build(self, generator: ModuleType, vectors: Vectors, folder: Path) -> Project:
         """The service with its mistake."""
@@ -119,36 +117,6 @@ def describe_hostile() -> Vectors:
         ),
         enums=(Enum("Hostile_Kind", (("name", 0), ("value", 1), ("NAME", 2))),),
     )
-    value = {field.name: f"«{field.name}»" for field in fields if field.kind is Kind.STRING}
-    return _make_vectors(contract, {**value, "kind": 2, "card": {"value": 7}, "more": [{}]})
-
-
-def _make_vectors(contract: Contract, value: dict[str, object]) -> Vectors:
-    """Vectors with one call, whose reply is like its request."""
-    content = {
-        "proto": write_proto(contract),
-        "descriptors": descriptor_set(contract).hex(),
-        "numbered": str(Numbered.NUMBERS),
-        "sample_reply": encode_all(contract, contract.reply, value),
-        "calls": [
-            {
-                "name": "hostile",
-                "request": encode_all(contract, contract.request, value),
-                "reply": encode(
-                    contract, contract.reply, reply(contract, value, number(contract, value)),
-                    Codec.JSON,
-                ).decode(),
-            }
-        ],
-    }  # fmt: skip
-    return Vectors(contract, content)
-
-
-def encode_all(contract: Contract, message: str, value: dict[str, object]) -> dict[str, str]:
-    """A message in every codec, as vectors have it."""
-    texts = (Codec.JSON, Codec.XML, Codec.SOAP_LITERAL)
-    made = {codec: encode(contract, message, value, codec) for codec in Codec}
-    return {
-        str(codec): content.decode() if codec in texts else content.hex()
-        for codec, content in made.items()
-    }
+    texts = {field.name: f"«{field.name}»" for field in fields if field.kind is Kind.STRING}
+    value = {**texts, "kind": 2, "card": {"value": 7}, "more": [{}]}
+    return Vectors(contract, make_vectors(contract, {"hostile": value}, value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import tomllib
@@ -14,16 +15,20 @@ from tests.python.generated_projects import Mutant, build_hostile, build_vectors
 from tests.python.generated_services import (
     STACKS,
     WRITERS,
+    begin_call,
     curl_http2,
     examine_compression,
     examine_errors,
+    examine_infinities,
     examine_ranges,
     find_accepted,
     find_differences,
     load_vectors,
+    make_infinite,
     run_service,
 )
 from wirelab import checkout
+from wirelab.contracts.codecs import Codec
 from wirelab.generate import rust
 
 pytestmark = pytest.mark.timeout(900)
@@ -50,55 +55,73 @@ MUTANTS = {
 @pytest.mark.parametrize(("binding", "codec"), STACKS)
 @pytest.mark.parametrize("name", ["every_kind", "order", "note"])
 def test_replies_are_those_of_the_reference(
-    name: str, binding: str, codec: str, tmp_path: Path
+    name: str, binding: str, codec: Codec, tmp_path: Path
 ) -> None:
     vectors = load_vectors(name)
     project = build_vectors(rust, name)
-    with run_service(project.start, vectors, binding, codec, tmp_path) as service:
-        assert not find_differences(service, vectors)
-        assert not find_accepted(service, vectors)
+    with run_service(project, vectors, binding, codec, tmp_path) as service:
+        assert not find_differences(service)
+        assert not find_accepted(service)
 
 
 @pytest.mark.parametrize(("binding", "codec"), STACKS)
 def test_wrong_requests_have_the_status_of_their_error(
-    binding: str, codec: str, tmp_path: Path
+    binding: str, codec: Codec, tmp_path: Path
 ) -> None:
     vectors = load_vectors("order")
-    start = build_vectors(rust, "order").start
-    with run_service(start, vectors, binding, codec, tmp_path) as service:
-        examine_errors(service, vectors)
+    project = build_vectors(rust, "order")
+    with run_service(project, vectors, binding, codec, tmp_path) as service:
+        examine_errors(service)
+
+
+def test_the_action_of_soap_may_be_left_out(tmp_path: Path) -> None:
+    vectors, codec = load_vectors("order"), Codec.SOAP_LITERAL
+    project = build_vectors(rust, "order")
+    with run_service(project, vectors, "soap", codec, tmp_path) as service:
+        body = vectors.request(0, codec)
+        answer = service.send(body, {"Content-Type": "text/xml"}, omit="SOAPAction")
+        assert (answer.status, answer.body) == (200, service.call(body))
+
+
+def test_a_call_in_flight_does_not_keep_a_service(tmp_path: Path) -> None:
+    project, vectors = build_vectors(rust, "order"), load_vectors("order")
+    with (
+        contextlib.ExitStack() as calls,
+        run_service(project, vectors, "rest", Codec.JSON, tmp_path) as service,
+    ):
+        calls.enter_context(begin_call(service.port))
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
 def test_bodies_are_compressed_where_the_request_allows_it(coding: str, tmp_path: Path) -> None:
     vectors = load_vectors("order")
-    start = build_vectors(rust, "order").start
+    project = build_vectors(rust, "order")
     options = ("--compression", coding)
-    with run_service(start, vectors, "rest", "json", tmp_path, *options) as service:
-        examine_compression(service, vectors, coding)
+    with run_service(project, vectors, "rest", Codec.JSON, tmp_path, *options) as service:
+        examine_compression(service, coding)
 
 
 def test_grpc_reads_and_writes_gzip(tmp_path: Path) -> None:
     vectors = load_vectors("order")
-    start = build_vectors(rust, "order").start
+    project = build_vectors(rust, "order")
     options = ("--compression", "gzip")
-    with run_service(start, vectors, "grpc", "protobuf", tmp_path, *options) as service:
-        assert not find_differences(service, vectors)
-        path, body = vectors.contract.grpc_path, vectors.request(0, "protobuf")
+    with run_service(project, vectors, "grpc", Codec.PROTOBUF, tmp_path, *options) as service:
+        assert not find_differences(service)
+        path, body = vectors.contract.grpc_path, vectors.request(0, Codec.PROTOBUF)
         packed = service.call_grpc(path, body, grpc.Compression.Gzip)
         assert packed == service.call_grpc(path, body)
 
 
-@pytest.mark.parametrize("codec", ["json", "soap-literal"])
-def test_http2_is_served_with_prior_knowledge(codec: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("codec", [Codec.JSON, Codec.SOAP_LITERAL])
+def test_http2_is_served_with_prior_knowledge(codec: Codec, tmp_path: Path) -> None:
     vectors = load_vectors("order")
-    binding = "soap" if codec == "soap-literal" else "rest"
-    start = build_vectors(rust, "order").start
+    binding = "soap" if codec is Codec.SOAP_LITERAL else "rest"
+    project = build_vectors(rust, "order")
     options = ("--transport", "http/2", "--processors", "1")
     body = vectors.request(0, codec)
-    with run_service(start, vectors, binding, codec, tmp_path) as service:
+    with run_service(project, vectors, binding, codec, tmp_path) as service:
         expected = service.send(body)
-    with run_service(start, vectors, binding, codec, tmp_path, *options) as service:
+    with run_service(project, vectors, binding, codec, tmp_path, *options) as service:
         answer = curl_http2(service, body, tmp_path)
     assert (answer.status, answer.body) == (200, expected.body)
 
@@ -129,25 +152,34 @@ def test_wrong_options_are_refused_in_one_line(option: str, value: str) -> None:
 @pytest.mark.parametrize("name", MUTANTS)
 def test_the_examination_finds_a_mutant(name: str, tmp_path: Path) -> None:
     vectors, mutant = load_vectors("order"), MUTANTS[name]
-    start = mutant.build(rust, vectors, tmp_path / "sources").start
-    with run_service(start, vectors, "rest", mutant.codec, tmp_path) as service:
-        assert find_differences(service, vectors) or find_accepted(service, vectors)
+    project = mutant.build(rust, vectors, tmp_path / "sources")
+    with run_service(project, vectors, "rest", mutant.codec, tmp_path) as service:
+        assert find_differences(service) or find_accepted(service)
 
 
 @pytest.mark.parametrize(("binding", "codec"), STACKS)
-def test_hostile_names_are_served(binding: str, codec: str, tmp_path: Path) -> None:
+def test_hostile_names_are_served(binding: str, codec: Codec, tmp_path: Path) -> None:
     vectors = describe_hostile()
-    start = build_hostile(rust).start
-    with run_service(start, vectors, binding, codec, tmp_path) as service:
-        assert not find_differences(service, vectors)
+    project = build_hostile(rust)
+    with run_service(project, vectors, binding, codec, tmp_path) as service:
+        assert not find_differences(service)
 
 
 @pytest.mark.parametrize("codec", WRITERS)
-def test_numbers_beyond_their_field_are_refused(codec: str, tmp_path: Path) -> None:
+def test_numbers_beyond_their_field_are_refused(codec: Codec, tmp_path: Path) -> None:
     vectors = load_vectors("every_kind")
-    start = build_vectors(rust, "every_kind").start
-    with run_service(start, vectors, "rest", codec, tmp_path) as service:
+    project = build_vectors(rust, "every_kind")
+    with run_service(project, vectors, "rest", codec, tmp_path) as service:
         examine_ranges(service)
+
+
+@pytest.mark.parametrize(("binding", "codec"), [("rest", Codec.XML), ("soap", Codec.SOAP_LITERAL)])
+def test_infinities_in_xml_are_those_of_xml_schema(
+    binding: str, codec: Codec, tmp_path: Path
+) -> None:
+    project = build_vectors(rust, "every_kind")
+    with run_service(project, make_infinite(), binding, codec, tmp_path) as service:
+        examine_infinities(service)
 
 
 def test_crates_have_the_versions_of_the_service_in_rust() -> None:

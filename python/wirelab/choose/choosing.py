@@ -30,7 +30,7 @@ from wirelab.experiment.model import Experiment
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.format.units import format_minutes
 from wirelab.generate.languages import LANGUAGES
-from wirelab.generate.project import Project
+from wirelab.generate.project import STACKS, Project
 from wirelab.process.interruption import Interruption
 from wirelab.records.trial import Trial
 from wirelab.run import runner
@@ -213,13 +213,7 @@ def _accept(question: Question, folder: Path) -> None:
 
 
 def _candidates(question: Question) -> tuple[Candidate, ...]:
-    every = [
-        one
-        for name in question.languages
-        for one in candidates(
-            [name], LANGUAGES[name].stacks(question.sample.contract), http2=question.http2
-        )
-    ]
+    every = tuple(candidates(question.languages, STACKS, http2=question.http2))
     return selected(every, question.patterns)
 
 

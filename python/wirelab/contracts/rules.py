@@ -17,6 +17,7 @@ from wirelab.contracts.values import (
     MOMENTS,
     Value,
     complete,
+    is_optional,
     map_fields,
     round_to_float,
 )
@@ -56,8 +57,7 @@ def _of_field(contract: Contract, field: Field, value: Any) -> int:
         return len(value) + keys + sum(_of_one(contract, field, one) for one in value.values())
     if field.label is Label.REPEATED:
         return len(value) + sum(_of_one(contract, field, one) for one in value)
-    is_optional = field.label is Label.OPTIONAL or bool(field.oneof)
-    extra = 1 if is_optional and field.kind is not Kind.MESSAGE else 0
+    extra = 1 if is_optional(field) and field.kind is not Kind.MESSAGE else 0
     return _of_one(contract, field, value) + extra
 
 

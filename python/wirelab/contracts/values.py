@@ -58,11 +58,15 @@ def zero_of(kind: Kind) -> Any:
     return 0.0 if kind in FLOATS else 0
 
 
+def is_optional(field: Field) -> bool:
+    """Whether its presence is a value of its own: an optional field or a member of a oneof."""
+    return field.label is Label.OPTIONAL or bool(field.oneof)
+
+
 def has_presence(field: Field) -> bool:
     """Whether the field can be absent."""
     return field.map_key is None and (
-        field.label is Label.OPTIONAL
-        or bool(field.oneof)
+        is_optional(field)
         or (field.label is Label.SINGLE and field.kind in MOMENTS | {Kind.MESSAGE})
     )
 

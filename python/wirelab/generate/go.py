@@ -9,23 +9,14 @@ from functools import cached_property
 from pathlib import Path
 
 from wirelab.contracts.names import xml_name
-from wirelab.contracts.schema import Contract, Enum, Field, Kind, Label, Message
-from wirelab.contracts.values import FLOATS, INTEGERS, MOMENTS
+from wirelab.contracts.schema import Contract, Field, Kind, Label, Message
+from wirelab.contracts.values import FLOATS, INTEGERS, MOMENTS, has_presence, is_optional
 from wirelab.generate import protobuf_plugin
-from wirelab.generate.names import give_names, pascal_case
-from wirelab.generate.project import Project
+from wirelab.generate.names import NamedEnum, give_names, pascal_case
+from wirelab.generate.project import STACKS, Project
 from wirelab.generate.templates import Templates
 
 BUILD_S = 15.0
-STACKS = (
-    ("rest", "json"),
-    ("rest", "protobuf"),
-    ("rest", "xml"),
-    ("rest", "cbor"),
-    ("rest", "msgpack"),
-    ("soap", "soap-literal"),
-    ("grpc", "protobuf"),
-)
 TEMPLATES = Templates("go")
 CALLS = "calls.go.j2"
 """The rules, written for the types of each package: ``model`` and ``pb``."""
@@ -37,7 +28,7 @@ SCALARS = {
     **dict.fromkeys((Kind.INT64, Kind.SINT64, Kind.SFIXED64), "values.Int64"),
     **dict.fromkeys((Kind.UINT64, Kind.FIXED64), "values.Uint64"),
     Kind.FLOAT: "values.Float32",
-    Kind.DOUBLE: "float64",
+    Kind.DOUBLE: "values.Float64",
     Kind.STRING: "string",
     Kind.BYTES: "values.Bytes",
     Kind.TIMESTAMP: "values.Timestamp",
@@ -72,11 +63,6 @@ IMPORTS = {
 TAG_PUNCTUATION = frozenset("!#$%&()*+-./;<=>?@[]^_{|}~ ")
 """What names in struct tags may have besides letters and digits, so that encoding/json and msgpack
 read them (encoding/json's isValidTag, without the colon of vmihailenco/tagparser)."""
-
-
-def stacks(contract: Contract) -> tuple[tuple[str, str], ...]:
-    """Every binding and codec that the service can serve."""
-    return STACKS
 
 
 def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Path) -> Project:
@@ -115,9 +101,9 @@ def describe(contract: Contract, names: GoNames) -> dict[str, object]:
         "go_method": names.method,
         "request": names.types[contract.request],
         "reply": names.types[contract.reply],
-        "stacks": group_codecs(stacks(contract)),
+        "stacks": group_codecs(STACKS),
         "messages": messages,
-        "enums": [GoEnum(enum, names.types[enum.name]) for enum in contract.enums],
+        "enums": [NamedEnum(enum, names.types[enum.name]) for enum in contract.enums],
         "has_odd_names": has_odd_names,
         "uses_values": has_odd_names
         or bool(contract.enums)
@@ -258,30 +244,6 @@ class GoOneof:
 
 
 @dataclass(frozen=True)
-class GoEnum:
-    """An enum."""
-
-    enum: Enum
-    name: str
-
-    @property
-    def title(self) -> str:
-        """In the .proto."""
-        return self.enum.name
-
-    @property
-    def names(self) -> tuple[tuple[str, int], ...]:
-        """Names with numbers."""
-        return self.enum.values
-
-    @property
-    def numbers(self) -> list[tuple[str, int]]:
-        """The first name of each number."""
-        first = {number: name for name, number in reversed(self.enum.values)}
-        return [(name, number) for number, name in first.items()]
-
-
-@dataclass(frozen=True)
 class GoField:
     """A field as the templates see it."""
 
@@ -306,7 +268,7 @@ class GoField:
             return f"values.Map[{self._key_type}, {one}]"
         if self.is_list:
             return f"[]{one}"
-        return f"*{one}" if self.is_pointer or self.is_optional else one
+        return f"*{one}" if has_presence(self.field) else one
 
     @property
     def _type_name(self) -> str:
@@ -321,7 +283,7 @@ class GoField:
     @property
     def tags(self) -> str:
         """Names in all formats."""
-        absent = ",omitempty" if self.is_pointer or self.is_optional else ""
+        absent = ",omitempty" if has_presence(self.field) else ""
         element = f'xml:"{xml_name(self.field.json_name)}{absent}"'
         if self.of.has_odd_names:
             return element
@@ -353,7 +315,7 @@ class GoField:
     @property
     def is_optional(self) -> bool:
         """Whether its absence counts."""
-        return self.field.label is Label.OPTIONAL or bool(self.field.oneof)
+        return is_optional(self.field)
 
     @property
     def is_pointer(self) -> bool:

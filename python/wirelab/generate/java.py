@@ -16,9 +16,7 @@ from pathlib import Path
 
 from google.protobuf import descriptor_pb2
 
-from wirelab.contracts.names import xml_name
 from wirelab.contracts.schema import Contract, Message
-from wirelab.errors import UsageError
 from wirelab.generate import java_tools
 from wirelab.generate.java_fields import FieldWriter, JavaField
 from wirelab.generate.java_names import literal, safe_field_names, safe_values, take_types
@@ -82,18 +80,9 @@ class JavaEnum:
     values: tuple[JavaValue, ...]
 
 
-def stacks(contract: Contract) -> tuple[tuple[str, str], ...]:
-    """Bindings and codecs that a service can serve."""
-    del contract
-    rest = tuple(("rest", codec) for codec in ("json", "protobuf", "xml", "cbor", "msgpack"))
-    return (*rest, ("soap", "soap-literal"), ("grpc", "protobuf"))
-
-
 def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Path) -> Project:
     """Writes the sources. ``proto`` is the contract's .proto, ``descriptors`` its serialised
-    FileDescriptorSet with imports. Raises :class:`UsageError` with the path of a field that Java
-    cannot have, :class:`BuildError`."""
-    check(contract)
+    FileDescriptorSet with imports. Raises :class:`BuildError`."""
     tools = java_tools.find()
     names = [*contract.message_by_name, *contract.enum_by_name]
     types = take_types(names, (OUTER_CLASS, f"{contract.service}Grpc"))
@@ -111,22 +100,6 @@ def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Pa
         build_seconds=BUILD_SECONDS,
         libraries={"jdk": _jdk_version(), **libraries},
     )
-
-
-def check(contract: Contract) -> None:
-    """Raises :class:`UsageError` with the path of a field that the codecs cannot have."""
-    for message in contract.messages:
-        seen: dict[str, str] = {}
-        for field in message.fields:
-            for name in {f"json {field.json_name}", f"xml {xml_name(field.json_name)}"}:
-                if name in seen:
-                    where = f"{message.name}.{field.name}"
-                    raise UsageError(
-                        f"{where} has the same name as {message.name}.{seen[name]} in"
-                        f" {name.split(' ')[0].upper()}: {name.split(' ', 1)[1]!r}",
-                        "rename one of them",
-                    )
-                seen[name] = field.name
 
 
 def describe_message(contract: Contract, message: Message, types: dict[str, str]) -> JavaMessage:

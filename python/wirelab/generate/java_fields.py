@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from wirelab.contracts.names import xml_name
 from wirelab.contracts.schema import Contract, Field, Kind, Label
-from wirelab.contracts.values import MOMENTS, UNSIGNED_32, UNSIGNED_64, has_presence
+from wirelab.contracts.values import (
+    FLOATS,
+    INTEGERS,
+    MOMENTS,
+    UNSIGNED_32,
+    UNSIGNED_64,
+    has_presence,
+    is_optional,
+)
 from wirelab.generate.java_names import literal, lower_camel, safe_values, take, upper_camel
 
 _INT = ("int", "Integer", "")
@@ -25,7 +33,7 @@ PLAIN = {
 }  # fmt: skip
 """Kind -> type of a field, type of an item, initial value. uint32 needs a long; uint64 is the
 bits of one."""
-_NUMBERED = frozenset(Kind) - MOMENTS - {Kind.BOOL, Kind.BYTES, Kind.ENUM, Kind.MESSAGE}
+_NUMBERED = INTEGERS | FLOATS | {Kind.STRING}
 _WIDE = {Kind.UINT32: "Unsigned32", Kind.FIXED32: "Unsigned32",
          Kind.UINT64: "Unsigned64", Kind.FIXED64: "Unsigned64"}  # fmt: skip
 
@@ -35,8 +43,8 @@ class JavaEntry:
     """The class of a map's entries in XML, nested in the message's class."""
 
     java_name: str
-    getter: str
-    setter: str
+    accessor: str
+    """Name of the property that JAXB has, after ``get`` or ``set``."""
     xml_type: str
     key_type: str
     value_type: str
@@ -85,7 +93,7 @@ class FieldWriter:
             name=field.name,
             java_name=name,
             xml_name=xml_name(field.json_name),
-            xml_property=lower_camel(entry.getter.removeprefix("get")) if entry else name,
+            xml_property=lower_camel(entry.accessor) if entry else name,
             annotations=tuple(self._annotations(field)),
             declaration=f"{self._declared(field)} {name}{self._initial(field)}",
             plain_digest=self._plain_digest(field, f"this.{name}"),
@@ -150,17 +158,15 @@ class FieldWriter:
     def _entry(self, field: Field) -> JavaEntry:
         assert field.map_key is not None
         accessor = take(f"entriesOf{upper_camel(field.name)}", self._taken)
-        accessor = f"{accessor[:1].upper()}{accessor[1:]}"
         name = take(f"{upper_camel(field.name)}Entry", self._classes)
         return JavaEntry(
             java_name=name,
-            getter=f"get{accessor}",
-            setter=f"set{accessor}",
+            accessor=f"{accessor[:1].upper()}{accessor[1:]}",
             xml_type=f"{self._message}.{field.name}",
             key_type=self._boxed(field.map_key),
             value_type=self._item(field),
-            key_annotations=("@XmlElement", *_adapter(field.map_key, is_primitive=False)),
-            value_annotations=("@XmlElement", *_adapter(field.kind, is_primitive=False)),
+            key_annotations=tuple(_adapter(field.map_key, is_primitive=False)),
+            value_annotations=tuple(_adapter(field.kind, is_primitive=False)),
         )
 
     # -- rules over plain classes ------------------------------------------------
@@ -309,8 +315,7 @@ def _plain_numbered(kind: Kind, value: str) -> str:
 
 def _extra(field: Field) -> str:
     """A present optional scalar adds one; a single time does not."""
-    is_optional = field.label is Label.OPTIONAL or bool(field.oneof)
-    return " + 1L" if is_optional and field.kind is not Kind.MESSAGE else ""
+    return " + 1L" if is_optional(field) and field.kind is not Kind.MESSAGE else ""
 
 
 def _protobuf_boxed(kind: Kind) -> str:

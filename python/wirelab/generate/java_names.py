@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from wirelab.generate.names import find_free
 from wirelab.generate.templates import Templates
 
 _KEYWORDS = """
@@ -73,13 +74,9 @@ def lower_camel(name: str) -> str:
 def take(name: str, taken: set[str]) -> str:
     """A valid identifier that is not taken; from then on it is."""
     chosen = name if name and not name[0].isdigit() else f"value{name}"
-    chosen = f"{chosen}_" if chosen in KEYWORDS else chosen
-    base, count = chosen, 1
-    while chosen in taken:
-        count += 1
-        chosen = f"{base}{count}"
-    taken.add(chosen)
-    return chosen
+    free = find_free(f"{chosen}_" if chosen in KEYWORDS else chosen, taken.__contains__)
+    taken.add(free)
+    return free
 
 
 def take_types(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
@@ -87,15 +84,15 @@ def take_types(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
     other classes in the same packages."""
     taken = {name.lower() for name in (*reserved_types(), *_INHERITED, *others)}
     made: dict[str, str] = {}
+
+    def files(name: str) -> set[str]:
+        return {name.lower(), f"{name}{_OR_BUILDER}".lower()}
+
     for name in names:
         base = upper_camel(name) or "Message"
         base = f"Message{base}" if base[0].isdigit() else base
-        chosen, count = base, 1
-        while {chosen.lower(), f"{chosen}{_OR_BUILDER}".lower()} & taken:
-            count += 1
-            chosen = f"{base}{count}"
-        taken |= {chosen.lower(), f"{chosen}{_OR_BUILDER}".lower()}
-        made[name] = chosen
+        made[name] = find_free(base, lambda one: not taken.isdisjoint(files(one)))
+        taken.update(files(made[name]))
     return made
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -18,8 +17,6 @@ from wirelab.process.interruption import Interruption
 class _Generator(Protocol):
     """What the module of a language has."""
 
-    def stacks(self, contract: Contract) -> Sequence[tuple[str, str]]: ...
-
     def write_project(
         self, contract: Contract, proto: str, descriptors: bytes, folder: Path
     ) -> Project: ...
@@ -34,10 +31,6 @@ class Language:
     @property
     def _generator(self) -> _Generator:
         return cast("_Generator", import_module(f"wirelab.generate.{self.name}"))
-
-    def stacks(self, contract: Contract) -> tuple[tuple[str, str], ...]:
-        """Bindings and codecs that its services serve."""
-        return tuple(self._generator.stacks(contract))
 
     def build(
         self,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from wirelab.contracts.names import fold
+from wirelab.contracts.schema import Enum
 
 
 def pascal_case(name: str) -> str:
@@ -23,11 +25,39 @@ def give_names(
     used = {fold(name) for name in taken}
     given: dict[str, str] = {}
     for name in names:
-        base = chosen = convert(name)
-        count = 1
-        while fold(chosen) in used:
-            count += 1
-            chosen = f"{base}{count}"
-        used.add(fold(chosen))
-        given[name] = chosen
+        given[name] = find_free(convert(name), lambda one: fold(one) in used)
+        used.add(fold(given[name]))
     return given
+
+
+def find_free(name: str, is_taken: Callable[[str], bool]) -> str:
+    """The name, with a number where it is taken."""
+    chosen, count = name, 1
+    while is_taken(chosen):
+        count += 1
+        chosen = f"{name}{count}"
+    return chosen
+
+
+@dataclass(frozen=True)
+class NamedEnum:
+    """An enum and its type's name, as the templates see it."""
+
+    enum: Enum
+    name: str
+
+    @property
+    def title(self) -> str:
+        """In the .proto."""
+        return self.enum.name
+
+    @property
+    def names(self) -> tuple[tuple[str, int], ...]:
+        """Names with numbers."""
+        return self.enum.values
+
+    @property
+    def numbers(self) -> list[tuple[str, int]]:
+        """The first name of each number."""
+        first = {number: name for name, number in reversed(self.enum.values)}
+        return [(name, number) for number, name in first.items()]

@@ -6,6 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+STACKS = (
+    ("rest", "json"),
+    ("rest", "protobuf"),
+    ("rest", "xml"),
+    ("rest", "cbor"),
+    ("rest", "msgpack"),
+    ("soap", "soap-literal"),
+    ("grpc", "protobuf"),
+)
+"""Bindings and codecs that every generated service serves."""
+
 
 @dataclass(frozen=True)
 class Project:

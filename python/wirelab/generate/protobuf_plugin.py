@@ -8,11 +8,9 @@ from typing import Any
 from google.protobuf import descriptor_pb2
 from google.protobuf.compiler import plugin_pb2
 
-from wirelab.contracts.names import fold
+from wirelab.contracts.names import entry_name, fold
 from wirelab.contracts.schema import Contract
 
-KNOWN = "google/protobuf/"
-"""Files whose code is in the libraries."""
 Rename = Callable[..., str]
 """(type) or (type, field or oneof) -> name in the descriptors."""
 
@@ -78,9 +76,7 @@ def _rename_entries(message: Any, contract: Contract, rename: Rename) -> None:
     for entry in message.nested_type:
         path = f".{contract.package}.{message.name}.{entry.name}"
         (field,) = (field for field in message.field if field.type_name == path)
-        entry.name = (
-            "".join(part[:1].upper() + part[1:] for part in field.name.split("_")) + "Entry"
-        )
+        entry.name = entry_name(field.name)
         field.type_name = f".{contract.package}.{message.name}.{entry.name}"
         for part in entry.field:
             _rename_type(part, contract, rename)

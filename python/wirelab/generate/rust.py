@@ -9,23 +9,14 @@ from pathlib import Path
 
 from wirelab import checkout, installation
 from wirelab.contracts.names import snake_case, xml_name
-from wirelab.contracts.schema import Contract, Enum, Field, Kind, Label, Message
-from wirelab.contracts.values import MOMENTS
-from wirelab.generate.names import give_names, pascal_case
-from wirelab.generate.project import Project
+from wirelab.contracts.schema import Contract, Field, Kind, Label, Message
+from wirelab.contracts.values import FLOATS, MOMENTS, has_presence, is_optional
+from wirelab.generate.names import NamedEnum, give_names, pascal_case
+from wirelab.generate.project import STACKS, Project
 from wirelab.generate.templates import Templates
 from wirelab.process.rust_programs import find_target_folder
 
 BUILD_S = 90.0
-STACKS = (
-    ("rest", "json"),
-    ("rest", "protobuf"),
-    ("rest", "xml"),
-    ("rest", "cbor"),
-    ("rest", "msgpack"),
-    ("soap", "soap-literal"),
-    ("grpc", "protobuf"),
-)
 TEMPLATES = Templates("rust")
 MESSAGES = "messages.rs.j2"
 """The messages, written for XML and for the other formats."""
@@ -57,6 +48,7 @@ FORMS = {
     Kind.BYTES: "crate::values::Base64",
 }
 DIGITS = "crate::values::Digits"
+REAL = "crate::values::Real"
 PLAIN = "crate::values::Plain"
 
 # The Rust reference, 2.3 (strict, reserved and weak keywords).
@@ -77,11 +69,6 @@ LIBRARIES = (
 """On the path of a call."""
 
 
-def stacks(contract: Contract) -> tuple[tuple[str, str], ...]:
-    """Every binding and codec that the service can serve."""
-    return STACKS
-
-
 def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Path) -> Project:
     """Writes the sources of the service into the folder. ``proto`` is the contract's .proto."""
     names = RustNames(contract)
@@ -91,7 +78,7 @@ def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Pa
         "grpc_path": contract.grpc_path,
         "request": contract.request,
         "reply": contract.reply,
-        "stacks": stacks(contract),
+        "stacks": STACKS,
     }
     TEMPLATES.write_tree(folder, context, apart=frozenset({MESSAGES}))
     for module in ("model", "xml_model"):
@@ -100,7 +87,7 @@ def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Pa
             "request": names.types[contract.request],
             "reply": names.types[contract.reply],
             "messages": [RustMessage(one, names, module) for one in contract.messages],
-            "enums": [RustEnum(enum, names.types[enum.name]) for enum in contract.enums],
+            "enums": [NamedEnum(enum, names.types[enum.name]) for enum in contract.enums],
         }
         TEMPLATES.write(MESSAGES, folder / "src" / f"{module}.rs", messages)
     (folder / "service.proto").write_text(proto, encoding="utf-8")
@@ -181,25 +168,6 @@ class RustMessage:
 
 
 @dataclass(frozen=True)
-class RustEnum:
-    """An enum."""
-
-    enum: Enum
-    name: str
-
-    @property
-    def names(self) -> tuple[tuple[str, int], ...]:
-        """Names with numbers."""
-        return self.enum.values
-
-    @property
-    def numbers(self) -> list[tuple[str, int]]:
-        """The first name of each number."""
-        first = {number: name for name, number in reversed(self.enum.values)}
-        return [(name, number) for number, name in first.items()]
-
-
-@dataclass(frozen=True)
 class RustField:
     """A field as the template sees it. Members of a oneof are optional fields."""
 
@@ -226,18 +194,6 @@ class RustField:
         return self.field.label in (Label.REPEATED, Label.MAP)
 
     @property
-    def _is_message(self) -> bool:
-        return self.field.kind in MOMENTS | {Kind.MESSAGE}
-
-    @property
-    def _counts_absence(self) -> bool:
-        return self.field.label is Label.OPTIONAL or bool(self.field.oneof)
-
-    @property
-    def _may_be_absent(self) -> bool:
-        return not self._is_many and (self._counts_absence or self._is_message)
-
-    @property
     def _is_boxed(self) -> bool:
         is_part = self.field.kind is Kind.MESSAGE and not self._is_many
         return is_part and self.of.names.is_recursive(self.of.message.name, self.field)
@@ -251,14 +207,14 @@ class RustField:
         if self._is_many:
             return f"::std::vec::Vec<{one}>"
         part = f"::std::boxed::Box<{one}>" if self._is_boxed else one
-        return f"::std::option::Option<{part}>" if self._may_be_absent else part
+        return f"::std::option::Option<{part}>" if has_presence(self.field) else part
 
     @property
     def value(self) -> str:
         """Function of its value in a digest."""
-        if not self._may_be_absent:
+        if not has_presence(self.field):
             return "value"
-        is_scalar = self.field.kind is not Kind.MESSAGE and self._counts_absence
+        is_scalar = self.field.kind is not Kind.MESSAGE and is_optional(self.field)
         return "optional" if is_scalar else "message"
 
     @property
@@ -275,13 +231,13 @@ class RustField:
             kind = f'map = "{self.field.map_key}, {kind.split(" ")[0]}"'
         elif self._is_many:
             kind += ", repeated"
-        elif self._may_be_absent:
+        elif has_presence(self.field):
             kind += ", optional, boxed" if self._is_boxed else ", optional"
         return f'prost({kind}, tag = "{self.field.number}")'
 
     def _serde(self, name: str) -> list[str]:
         options = [f"rename = {rust_string(name)}"]
-        if self._may_be_absent:
+        if has_presence(self.field):
             options.append('skip_serializing_if = "::std::option::Option::is_none"')
         if form := self._form:
             options.append(f'with = "{form}"')
@@ -298,13 +254,15 @@ class RustField:
             )
         elif self.field.kind in SIGNED + UNSIGNED and not is_xml:
             one = DIGITS
+        elif self.field.kind in FLOATS and is_xml:
+            one = REAL
         if self.field.label is Label.MAP:
             return f"crate::values::{'Entries' if is_xml else 'Keyed'}::<{one}>"
         if one == PLAIN:
             return ""
         if self._is_many:
             return f"crate::values::Each::<{one}>"
-        return f"crate::values::Maybe::<{one}>" if self._may_be_absent else one
+        return f"crate::values::Maybe::<{one}>" if has_presence(self.field) else one
 
 
 def rust_string(text: str) -> str:

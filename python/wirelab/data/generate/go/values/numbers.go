@@ -1,9 +1,12 @@
 package values
 
 import (
+	"encoding/xml"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/vmihailenco/msgpack/v5"
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
@@ -52,8 +55,12 @@ type Int32 int32
 // Uint32 is Int32 without a sign.
 type Uint32 uint32
 
-// Float32 is read from any number of MessagePack; the library reads its own length only.
+// Float32 is xsd:float in XML. It is read from any number of MessagePack; the library reads its own
+// length only.
 type Float32 float32
+
+// Float64 is xsd:double in XML.
+type Float64 float64
 
 // DecodeMsgpack implements msgpack.CustomDecoder.
 func (v *Int32) DecodeMsgpack(from *msgpack.Decoder) error { return decodeInteger(from, v) }
@@ -75,6 +82,62 @@ func (v *Float32) DecodeMsgpack(from *msgpack.Decoder) error {
 		return errRange
 	}
 	return err
+}
+
+// MarshalXML implements xml.Marshaler.
+func (v Float32) MarshalXML(into *xml.Encoder, start xml.StartElement) error {
+	return into.EncodeElement(formatFloat(float64(v), 32), start)
+}
+
+// UnmarshalXML implements xml.Unmarshaler.
+func (v *Float32) UnmarshalXML(from *xml.Decoder, start xml.StartElement) error {
+	number, err := readFloat(from, start, 32)
+	*v = Float32(number)
+	return err
+}
+
+// MarshalXML implements xml.Marshaler.
+func (v Float64) MarshalXML(into *xml.Encoder, start xml.StartElement) error {
+	return into.EncodeElement(formatFloat(float64(v), 64), start)
+}
+
+// UnmarshalXML implements xml.Unmarshaler.
+func (v *Float64) UnmarshalXML(from *xml.Decoder, start xml.StartElement) error {
+	number, err := readFloat(from, start, 64)
+	*v = Float64(number)
+	return err
+}
+
+// formatFloat is a text of xsd:float or xsd:double (XML Schema part 2, sections 3.2.4 and 3.2.5).
+func formatFloat(number float64, bits int) string {
+	switch {
+	case math.IsInf(number, 1):
+		return "INF"
+	case math.IsInf(number, -1):
+		return "-INF"
+	}
+	return strconv.FormatFloat(number, 'g', -1, bits)
+}
+
+// readFloat reads an element with such a text.
+func readFloat(from *xml.Decoder, start xml.StartElement, bits int) (float64, error) {
+	var text string
+	if err := from.DecodeElement(&text, &start); err != nil {
+		return 0, err
+	}
+	switch text = strings.Trim(text, " \t\r\n"); text {
+	case "INF":
+		return math.Inf(1), nil
+	case "-INF":
+		return math.Inf(-1), nil
+	case "NaN":
+		return math.NaN(), nil
+	}
+	// ParseFloat also takes hexadecimal digits and words, which XML has not.
+	if strings.Trim(text, "+-.0123456789eE") != "" {
+		return 0, fmt.Errorf("%.40q is not a number", text)
+	}
+	return strconv.ParseFloat(text, bits)
 }
 
 var errRange = errors.New("a number is beyond its field")

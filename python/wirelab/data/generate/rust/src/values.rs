@@ -75,7 +75,53 @@ impl<T: FromStr + TryFrom<i64> + TryFrom<u64>> Visitor<'_> for AnyDigits<T> {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
-        text.parse().map_err(|_| E::custom("a text is not a number of 64 bits"))
+        text.parse()
+            .map_err(|_| E::custom("a text is not a number of 64 bits"))
+    }
+}
+
+/// xsd:float and xsd:double (XML Schema part 2, sections 3.2.4 and 3.2.5), whose infinities are not
+/// written as Rust writes them.
+pub struct Real;
+
+macro_rules! real {
+    ($($number:ty)*) => {$(
+        impl Form<$number> for Real {
+            fn serialize<S: Serializer>(value: &$number, to: S) -> Result<S::Ok, S::Error> {
+                if value.is_infinite() {
+                    to.serialize_str(if *value > 0.0 { "INF" } else { "-INF" })
+                } else {
+                    value.serialize(to)
+                }
+            }
+
+            fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<$number, D::Error> {
+                from.deserialize_str(RealText(PhantomData))
+            }
+        }
+    )*};
+}
+
+real! { f32 f64 }
+
+struct RealText<T>(PhantomData<T>);
+
+impl<T: FromStr> Visitor<'_> for RealText<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number of XML")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        let text = text.trim_matches([' ', '\t', '\r', '\n']);
+        // Rust also reads infinities and NaN by other words.
+        let is_digits = |byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+        if !matches!(text, "INF" | "-INF" | "NaN") && !text.bytes().all(is_digits) {
+            return Err(E::custom("a text is not a number"));
+        }
+        text.parse()
+            .map_err(|_| E::custom("a text is not a number"))
     }
 }
 
