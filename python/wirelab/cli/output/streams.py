@@ -12,7 +12,7 @@ from wirelab.records.group import STREAM_TIMES
 Json = dict[str, Any]
 
 TOGETHER = 1.05
-"""Messages per read from which on a line is worth it."""
+"""Messages per read from which they are shown."""
 
 
 def show_streams(streams: Json, say: Callable[[str], None]) -> None:
