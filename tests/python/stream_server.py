@@ -68,8 +68,7 @@ class StreamServer:
         self.requests: list[Request] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
-        self._threads = [threading.Thread(target=self._accept, daemon=True)]
-        self._threads[0].start()
+        threading.Thread(target=self._accept, daemon=True).start()
 
     @property
     def url(self) -> str:

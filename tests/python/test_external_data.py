@@ -227,7 +227,7 @@ def test_a_value_that_is_none_of_a_header_fails_its_call(tmp_path: Path) -> None
     line_end = _ordering(json={"n": "${n}", "tag": "a\r\nx-evil: 1"})
     trial = _run(tmp_path, HTTP, [line_end], window={"calls": 10, "max": "10 s"})
     assert trial.result.errors > 0
-    assert "is no value of a header" in trial.result.error_examples[0]
+    assert "is not a value of a header" in trial.result.error_examples[0]
     assert all(headers is None or "evil" not in headers for _, _, headers, _ in _seen(tmp_path))
 
 
@@ -290,7 +290,7 @@ def test_steps_that_cannot_be_are_refused(step: dict[str, Any], words: str, tmp_
         (ROWS, {"path": "/${ids}"}, r"rows.csv, line 2: there is no column \"ids\""),
         ("id\n1\n2,3\n", {"path": "/${id}"}, "rows.csv, line 3: 2 values for 1 fields"),
         ("id\n", {"path": "/${id}"}, "there are no rows"),
-        ('id\n"a\nb"\n', {"headers": {"x-a": "${id}"}}, "line 2: .* is no value of a header"),
+        ('id\n"a\nb"\n', {"headers": {"x-a": "${id}"}}, "line 2: .* is not a value of a header"),
     ],
 )
 def test_a_bad_row_is_refused_with_file_and_line(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import http.client
 import json
-import socket
-import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent import futures
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 
+from tests.interop.driving import free_port, running
 from wirelab.cli import main
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -24,6 +24,8 @@ Json = dict[str, Any]
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "model-server" / "server.py"
 TOKENS, FIRST_S, GAP_S, PAUSE_S = 20, 0.05, 0.005, 0.2
+SILENT = 98
+"""A count that no message comes for."""
 PROTO = """\
 syntax = "proto3";
 package feed;
@@ -42,28 +44,15 @@ def drive(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Jso
     return result
 
 
-@contextmanager
-def model_server(*options: str) -> Iterator[str]:
-    """The example, once it answers."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    process = subprocess.Popen([sys.executable, EXAMPLE, "--port", str(port), *options])
-    try:
-        for _ in range(300):
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(10.0)
-
-
 @pytest.fixture(scope="module")
-def model() -> Iterator[str]:
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The example, once it listens."""
     schedule = {"--tokens": TOKENS, "--first": FIRST_S, "--gap": GAP_S, "--pause": PAUSE_S}
-    with model_server(*(str(word) for pair in schedule.items() for word in pair)) as url:
-        yield url
+    options = [str(word) for pair in schedule.items() for word in pair]
+    port = free_port()
+    command = [sys.executable, str(EXAMPLE), "--port", str(port), *options]
+    with running(command, tmp_path_factory.mktemp("model") / "log", port):
+        yield f"http://127.0.0.1:{port}"
 
 
 def test_tokens_and_their_times_are_those_of_the_schedule(
@@ -127,6 +116,11 @@ def feed(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
     def watch(ask: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
         count = ask[1] if ask else 0
+        if count == SILENT:
+            over = threading.Event()
+            context.add_callback(over.set)
+            over.wait()
+            return
         for number in range(1, count + 1):
             time.sleep(0.12 if number == 5 else 0.005)
             yield bytes([8, number])
@@ -176,3 +170,14 @@ def test_a_stream_of_grpc_that_ends_with_an_error_fails(
     assert (stopped["streams"]["stopped"], stopped["streams"]["messages"]) == (2, 6)
     # Others on the connection go on.
     assert stopped["connections_opened"] == 1
+
+
+def test_a_silent_stream_of_grpc_is_ended_by_time_as_requested(
+    feed: tuple[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    url, proto = feed
+    words = ("--proto", str(proto), "--calls", "2", "--data", f'{{"count": {SILENT}}}')
+    result = drive(capsys, f"{url}/Watch", *words, "--stop-time", "100ms")
+    streams = result["streams"]
+    assert (result["errors"], streams["messages"]) == (0, 0), result["error_examples"]
+    assert (streams["stopped"], streams["empty"]) == (2, 2)

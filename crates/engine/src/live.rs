@@ -30,7 +30,7 @@ const ANY: &str = "any";
 const WRITE_BYTES: usize = 1 << 20;
 /// Packets wait for a look-up, so that it finds the sockets of all of them, but no longer.
 const SOCKETS_WAIT_MAX: Duration = Duration::from_millis(64);
-/// Packets are handed over after so long where a socket that is closed again would be missed. The
+/// Packets are handed over after this time where a socket that is closed again would be missed. The
 /// ring then holds those of a quarter of a second.
 const SOCKETS_RETIRE_MS: u32 = 4;
 /// Records of the host that are taken at a time.

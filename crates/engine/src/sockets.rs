@@ -225,7 +225,7 @@ fn look_at(
     Ok(())
 }
 
-/// Of a socket; None for what is none, or was closed meanwhile.
+/// Of a socket; None for other files, and where it was closed meanwhile.
 fn inode(descriptor: &Path) -> Option<u64> {
     let target = fs::read_link(descriptor).ok()?;
     let text = target.to_str()?.strip_prefix("socket:[")?;

@@ -19,7 +19,7 @@ pub(crate) enum Stop {
     AtSignal,
 }
 
-/// A signal may come just before the wait begins: it is seen after so long.
+/// A signal may come just before the wait begins: it is seen after this time.
 const WAIT_MAX: Duration = Duration::from_millis(100);
 
 /// Waits until there is something to read, at most for a moment. True when it

@@ -214,7 +214,7 @@ fn by_hand_it_stops_by_itself_or_by_a_signal() {
 }
 
 #[test]
-fn what_a_killed_capture_wrote_can_be_read() {
+fn the_file_of_a_killed_capture_can_be_read() {
     if !is_root() {
         return;
     }
@@ -325,7 +325,7 @@ fn numbers_that_capture_nothing_are_refused_by_name() {
 }
 
 #[test]
-fn what_cannot_be_honoured_is_refused_by_name() {
+fn options_that_cannot_be_honoured_are_refused_by_name() {
     let folder = Folder::new("refused");
     let taken = folder.file("taken.pcapng");
     fs::write(&taken, "measured long ago").expect("a file");

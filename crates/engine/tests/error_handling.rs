@@ -203,7 +203,7 @@ fn a_server_that_dies_in_mid_run_is_reported_by_kind() {
 }
 
 #[test]
-fn what_is_under_way_when_the_drain_ends_is_counted() {
+fn calls_under_way_when_the_drain_ends_are_counted() {
     let (address, _) = server(|stream, seen| {
         each_request(stream, &seen, |_, _| {
             std::thread::sleep(Duration::from_secs(5));

@@ -238,7 +238,7 @@ fn replies_that_nothing_is_expected_of_are_counted_by_their_content() {
 }
 
 #[test]
-fn what_no_reply_can_be_is_refused() {
+fn expectations_that_no_reply_can_meet_are_refused() {
     let refused = |expect: Value| {
         let mut plan = plan("127.0.0.1:9");
         plan["groups"][0]["workload"]["expect"] = expect;

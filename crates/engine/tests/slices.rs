@@ -194,7 +194,7 @@ fn the_warm_up_is_in_turns_as_well() {
     }
 }
 
-/// A call takes longer than what is not measured of a slice, so that many end in the drain.
+/// A call takes longer than the part of a slice that is not measured, so that many end in the drain.
 #[test]
 fn costs_are_of_all_calls_of_a_slice() {
     let ((slow, slow_log), (fast, fast_log)) = (

@@ -1,5 +1,5 @@
-"""A model server whose answers and times are known, on FastAPI: each chat completion is the same
-text, sent by a schedule. Start: ``python server.py --port 8000``."""
+"""A model server whose answers and times are known: each chat completion is the same text, sent
+by a schedule. It needs FastAPI and uvicorn. Start: ``python server.py --port 8000``."""
 
 import argparse
 import asyncio

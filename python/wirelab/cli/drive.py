@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code, out
-from wirelab.cli.options import stream as of_streams
 from wirelab.cli.options.common import (
     GroupedCommand,
     accept_folder,
     option_group,
+    values_by_option,
 )
 from wirelab.cli.options.drive import (
     ConnectionOptions,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from wirelab.drive.measurement import Display, DriveSpec, MeasuredDrive
     from wirelab.drive.request import Request
     from wirelab.drive.session import Call
-    from wirelab.drive.stream import StreamSpec
+    from wirelab.drive.stream import Chat, StreamSpec
     from wirelab.secrets.known import KnownSecrets
     from wirelab.stack.reference import Stack
     from wirelab.stack.targets import Server
@@ -232,23 +232,30 @@ def read_call(options: Options, target: Stack | Server) -> Call:
 def read_stream(options: Options) -> StreamSpec:
     """How replies that are streams are read. Raises :class:`UsageError`."""
     from wirelab.drive import load_values
-    from wirelab.drive.stream import MODEL, PROMPT, Chat, StreamSpec
+    from wirelab.drive.stream import StreamSpec
 
     given, message = options.stream, options.message
-    named = next(iter(given.formats), None)
-    is_chat = named == "openai" and message.data is None and message.body is None
+    is_chat = given.openai and message.data is None and message.body is None
     stop_time = given.stop_time
     return StreamSpec(
-        format=named,
-        chat=Chat(given.model or MODEL, given.prompt or PROMPT, given.max_tokens)
-        if is_chat
-        else None,
+        format=given.format,
+        chat=_read_chat(given) if is_chat else None,
         expect_text=given.expect_text,
         expect_messages=given.expect_messages,
         stop_messages=given.stop_messages,
         stop_bytes=_read_size("--stop-bytes", given.stop_bytes),
         stop_s=None if stop_time is None else load_values.positive("--stop-time", stop_time),
         message_bytes_max=_read_size("--message-max", given.message_max, BYTES_MAX),
+    )
+
+
+def _read_chat(given: StreamOptions) -> Chat:
+    from wirelab.drive.stream import MODEL, PROMPT, Chat
+
+    return Chat(
+        model=MODEL if given.model is None else given.model,
+        prompt=PROMPT if given.prompt is None else given.prompt,
+        max_tokens=given.max_tokens,
     )
 
 
@@ -306,7 +313,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
             f"--postgres needs store=postgres, but {hide_target(options.target)} has another store",
             "use a stack such as rest@rust?store=postgres, or leave --postgres out",
         )
-    for option in of_streams.given_names(options.stream) if is_stack else ():
+    for option in _find_given(values_by_option(options.stream)) if is_stack else ():
         raise UsageError(
             f"{option} applies to URLs only, and {target} is a service of wirelab",
             "use a URL, or leave the options about streams out",

@@ -351,7 +351,7 @@ class StreamsOutcome(msgspec.Struct, frozen=True, kw_only=True):
     its last message."""
 
     bytes: int
-    """Bytes of them, framing included."""
+    """Bytes of these streams, framing included."""
     bytes_per_s: float
     """The same of their bytes."""
     counted: int
@@ -359,7 +359,8 @@ class StreamsOutcome(msgspec.Struct, frozen=True, kw_only=True):
     empty: int
     """Good streams without a message."""
     items: int
-    """Of these, the ones that gaps are between: of chat completions those with a token."""
+    """Of these, the ones between which gaps are measured: of chat completions those with a
+    token, else all."""
     items_per_s: float
     """The same of items."""
     messages: int

@@ -102,7 +102,7 @@ class Group(
     drain_s: float = 10.0
     """Seconds allowed, after the window, for calls still under way."""
     first_calls: int = 0
-    """Response times of so many first calls of the run are kept (`first_calls_ns` of the
+    """Number of first calls of the run whose response times are kept (`first_calls_ns` of the
     result), at most 1,000."""
     head_limits: HeadLimits = msgspec.field(
         default_factory=lambda: msgspec.convert({"bytes": 262144, "fields": 256}, HeadLimits)
@@ -558,20 +558,21 @@ class Stream(
     gRPC."""
 
     expect_messages: int | None = None
-    """How many messages the stream has."""
+    """Number of messages that the stream has."""
     expect_text: str | None = None
-    """A text that the messages together have: of a chat completion its content, of events their
-    data. Not with gRPC."""
+    """A text that the messages together contain: of a chat completion its content, of events
+    their data. Not with gRPC."""
     format: StreamFormat
     """How messages lie in the body."""
     message_bytes_max: int = 4194304
     """Bytes of the longest message that is accepted, 1 to 268,435,456."""
     stop_bytes: int | None = None
-    """The same after so many bytes of the body, at the end of a message."""
+    """The same by bytes of the body, at the end of a message."""
     stop_messages: int | None = None
-    """The stream is ended after so many messages, which is no error; absent: by the server."""
+    """Number of messages after which the engine ends the stream, which is not an error; absent:
+    the server ends it."""
     stop_s: float | None = None
-    """The same after so many seconds since it was sent, to within 20 ms."""
+    """The same by seconds since the request was sent, to within 20 ms."""
 
 
 class Tls(

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// File to write (pcapng); one that is there already is not overwritten.
     #[arg(long, requires = "interface")]
     file: Option<String>,
-    /// Stop after so long; without it at SIGINT.
+    /// Stop after this time; without it at SIGINT.
     #[arg(long, requires = "interface", value_parser = seconds, allow_negative_numbers = true)]
     seconds: Option<f64>,
     /// Only TCP from or to this port.

@@ -104,7 +104,7 @@ impl Calls {
     }
 
     /// The live calls that were sent more than `limit_ns` ago, or have been
-    /// held back for so long. Time in the queue is no part of it.
+    /// held back for that time. Time in the queue does not count.
     pub(crate) fn overdue(&mut self, now: u64, limit_ns: u64) -> Vec<CallId> {
         let live = self
             .calls

@@ -16,13 +16,13 @@ pub(crate) fn cpu_ns() -> u64 {
 }
 
 /// How far CLOCK_REALTIME, in which the kernel stamps packets, is ahead of
-/// CLOCK_MONOTONIC, in nanoseconds. Read anew for every use: it may be slewed.
+/// CLOCK_MONOTONIC, in nanoseconds. Read again for every use: it may be slewed.
 #[must_use]
 pub(crate) fn realtime_offset_ns() -> i64 {
     read(libc::CLOCK_REALTIME) as i64 - now_ns() as i64
 }
 
-// By the vDSO (vdso(7)): some 20 ns and no system call, so that every stamp can be read anew.
+// By the vDSO (vdso(7)): some 20 ns and no system call, so that every stamp can be read again.
 // CLOCK_MONOTONIC is slewed by NTP but never set back.
 fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {

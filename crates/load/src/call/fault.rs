@@ -37,7 +37,7 @@ pub(crate) fn one_file_table(needed: u64, limit: u64, error: &io::Error) -> Faul
 }
 
 /// Threads with open files of their own would hold the connections, but a group has too
-/// few for so many threads.
+/// few for that number of threads.
 pub(crate) fn unsplit(needed: u64, limit: u64, cause: Fault) -> Fault {
     let Fault { message, .. } = too_many_connections(needed, limit);
     limited(

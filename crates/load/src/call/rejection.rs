@@ -1,4 +1,4 @@
-//! Why a call is no success.
+//! Why a call has failed.
 
 use crate::call::error::{ErrorCode, ErrorKind};
 
@@ -8,7 +8,7 @@ pub(crate) const MESSAGE_BYTES_MAX: u32 = 256 << 20;
 /// Bytes of an unwanted body that are shown.
 const SHOWN_BYTES: usize = 160;
 
-/// Why a call is no success.
+/// Why a call has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) kind: ErrorKind,
@@ -46,7 +46,7 @@ impl Rejection {
     }
 }
 
-/// A text as it is, but for what is no letter, number, sign or space: `\n`, `\u{1b}`.
+/// A text in which control characters are escaped: `\n`, `\u{1b}`.
 pub(crate) fn printable(text: &str) -> String {
     let shown = |letter: char| match letter {
         '"' | '\'' | '\\' => letter.to_string(),
@@ -55,7 +55,7 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// The same of bytes, which are text but for the ones shown as `\xff`.
+/// The same of bytes; those that are not text are shown as `\xff`.
 fn printable_bytes(bytes: &[u8]) -> String {
     let shown = |chunk: std::str::Utf8Chunk| {
         let other: String = chunk.invalid().escape_ascii().to_string();

@@ -136,7 +136,7 @@ impl ReplyState {
         }
     }
 
-    /// The first thing that was wrong stands.
+    /// The first thing that was wrong is kept.
     pub(crate) fn reject(&mut self, rejection: Rejection) {
         self.bad.get_or_insert_with(|| Box::new(rejection));
     }

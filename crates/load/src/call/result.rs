@@ -21,7 +21,7 @@ pub enum Event {
     Error(Fault),
 }
 
-/// Where the work stands.
+/// How far the work is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Progress {
@@ -329,9 +329,10 @@ pub struct GroupOutcome {
 pub struct StreamsOutcome {
     /// Messages of the streams that began in the window.
     pub messages: u64,
-    /// Of these, the ones that gaps are between: of chat completions those with a token.
+    /// Of these, the ones between which gaps are measured: of chat completions those with a token,
+    /// else all.
     pub items: u64,
-    /// Bytes of them, framing included.
+    /// Bytes of these streams, framing included.
     pub bytes: u64,
     /// Reads from sockets that ended a message, one stream at a time.
     pub reads: u64,

@@ -135,7 +135,7 @@ impl Connections {
     }
 
     /// The next attempt to connect waits a little longer than the last. One
-    /// failure is no outage: only a second one in a row makes calls wait that
+    /// failure is not an outage: only a second one in a row makes calls wait that
     /// had no part in it.
     pub(crate) fn back_off(&mut self) {
         let in_a_row = self.retry_ns > 0;

@@ -97,7 +97,7 @@ impl Report {
     /// Reads once, as much as `input` takes, and returns what was reported.
     ///
     /// # Errors
-    /// When the connection has ended, or tells what is no record.
+    /// When the connection has ended, or sends something else than a record.
     pub(crate) fn read(&mut self, input: &mut [u8]) -> io::Result<Vec<Record>> {
         let mut records = std::mem::take(&mut self.records);
         records.clear();

@@ -29,7 +29,7 @@ pub(crate) struct Tls {
 /// The content types of a record (RFC 8446 section 5.1).
 const RECORD_TYPES: std::ops::RangeInclusive<u8> = 20..=23;
 
-/// Why the first bytes of a connection without TLS are no protocol of ours, where they are a
+/// Why the first bytes of a connection without TLS are not of a known protocol, where they are a
 /// record: the server refuses in its own words what it took for a bad handshake. None of the
 /// protocols of sessions begins so.
 pub(crate) fn unexpected_record(input: &[u8]) -> Option<io::Error> {

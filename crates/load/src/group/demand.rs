@@ -58,7 +58,7 @@ impl Group {
             let tokens = connection.tokens.as_deref_mut();
             let request = self.spec.script.request(call, &mut self.sequences, tokens);
             connection.submit(id, request);
-            // Asked anew: the call may have been the connection's only one.
+            // Asked again: the call may have been the connection's only one.
             room = connection.room(self.spec.keep);
         }
         let quiet = connection.is_quiet();

@@ -222,13 +222,13 @@ impl Group {
         Ok(())
     }
 
-    /// Ends streams of one connection from our side; false where it cannot go on without them.
+    /// Ends streams of one connection from our side; false where the connection ends with them.
     pub(super) fn stop_streams(&mut self, slot: u32, ids: &[CallId], span: Span) -> bool {
         let mut goes_on = true;
         for id in ids {
             if let Some(connection) = self.connections.get(slot) {
                 goes_on &= connection.session.cancel(*id);
-                // As much came as was wanted: the server is not at fault when it is closed.
+                // The server is not at fault when the connection is closed.
                 connection.served = true;
             }
             self.events(ErrorKind::Closed, span).stop(*id);
@@ -236,7 +236,7 @@ impl Group {
         goes_on
     }
 
-    /// Ends streams that have lasted as long as the plan wants.
+    /// Ends streams that have lasted as long as the plan says.
     fn stop_lasting(&mut self, now: u64, turn: &mut TurnContext) -> io::Result<()> {
         let steps = &self.spec.steps;
         let lasted = self.calls.sent_before(now, |step| {
@@ -248,7 +248,10 @@ impl Group {
             if !self.calls.get(id).live || self.calls.get(id).connection != slot {
                 continue;
             }
-            if let Some(stream) = &mut self.calls.get(id).reply.stream {
+            let call = self.calls.get(id);
+            if let Some(rule) = &self.spec.steps[call.step].validator.stream {
+                // Also where nothing of it has come yet.
+                let stream = call.reply.stream.get_or_insert_with(|| rule.begin());
                 stream.is_stopped = true;
             }
             let goes_on = self.stop_streams(slot, &[id], turn.span);
@@ -261,13 +264,13 @@ impl Group {
         Ok(())
     }
 
-    /// Why a call that is given up is no success.
+    /// Why a call that is given up has failed.
     fn overdue_reason(&mut self, id: CallId) -> String {
         let seconds = seconds(self.spec.timeout_ns);
         match &self.calls.get(id).reply.stream {
             Some(stream) => format!(
                 "the stream did not end within {seconds} s; {} messages had come",
-                stream.stamps.messages
+                stream.stamps.counts.messages
             ),
             None => format!("no complete reply within {seconds} s"),
         }

@@ -135,7 +135,7 @@ fn of_step(group: &Group, request: &Workload) -> Result<OwnRequest, Fault> {
             "give data next to steps",
         ),
         _ => refuse(
-            "a step is no request to a service of your own",
+            "a step is not a request to a service of your own",
             "use kind http or grpc",
         ),
     }
@@ -224,7 +224,7 @@ fn fields_with_values(
         .collect()
 }
 
-/// Where the values of a body go; a body that is no text has none.
+/// Where the values of a body go; a body that is not text has none.
 fn body_with_values(body: &[u8], row: Option<&Row>) -> Result<Vec<u8>, Fault> {
     let (Some(row), Ok(text)) = (row, std::str::from_utf8(body)) else {
         return Ok(body.to_vec());

@@ -140,7 +140,7 @@ pub struct Group {
     /// failed or ended without a reply: the pauses begin at 1 ms and double. 0: none.
     #[serde(default = "reconnect_delay_default")]
     pub reconnect_delay_s: f64,
-    /// Response times of so many first calls of the run are kept (`first_calls_ns` of the
+    /// Number of first calls of the run whose response times are kept (`first_calls_ns` of the
     /// result), at most 1,000.
     #[serde(default)]
     pub first_calls: u32,

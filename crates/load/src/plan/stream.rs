@@ -27,23 +27,24 @@ pub enum StreamFormat {
 pub struct Stream {
     /// How messages lie in the body.
     pub format: StreamFormat,
-    /// The stream is ended after so many messages, which is no error; absent: by the server.
+    /// Number of messages after which the engine ends the stream, which is not an error; absent:
+    /// the server ends it.
     #[serde(default)]
     pub stop_messages: Option<u64>,
-    /// The same after so many bytes of the body, at the end of a message.
+    /// The same by bytes of the body, at the end of a message.
     #[serde(default)]
     pub stop_bytes: Option<u64>,
-    /// The same after so many seconds since it was sent, to within 20 ms.
+    /// The same by seconds since the request was sent, to within 20 ms.
     #[serde(default)]
     pub stop_s: Option<f64>,
     /// Bytes of the longest message that is accepted, 1 to 268,435,456.
     #[serde(default = "message_bytes_default")]
     pub message_bytes_max: u32,
-    /// A text that the messages together have: of a chat completion its content, of events their
-    /// data. Not with gRPC.
+    /// A text that the messages together contain: of a chat completion its content, of events
+    /// their data. Not with gRPC.
     #[serde(default)]
     pub expect_text: Option<String>,
-    /// How many messages the stream has.
+    /// Number of messages that the stream has.
     #[serde(default)]
     pub expect_messages: Option<u64>,
 }
@@ -64,7 +65,7 @@ impl Stream {
     }
 }
 
-/// As much as libraries of gRPC accept.
+/// The limit of libraries of gRPC.
 fn message_bytes_default() -> u32 {
     4 << 20
 }

@@ -100,7 +100,7 @@ mod tests {
             "198.17.255.255:80",
             "198.20.0.0:80",
             "[2001:db8::1]:80",
-            // Linux connects it to this machine, but it is no loopback address.
+            // Linux connects it to this machine, but it is not a loopback address.
             "0.0.0.0:80",
         ] {
             assert!(matches!(

@@ -87,7 +87,7 @@ impl SpinPolicy {
 mod tests {
     use super::*;
 
-    /// Waits that each would take so long; how many of them spun.
+    /// How many of these waits, each with its length, spun.
     fn spins_of(spin_policy: &mut SpinPolicy, waits: impl Iterator<Item = u64>) -> usize {
         waits
             .filter(|wait| {

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_has_learnt_it_forgets() {
+    fn learned_waits_are_forgotten() {
         let wakeup = trained((0..400).map(|n| if n < 200 { 50 } else { 0 }));
         assert_eq!(wakeup.sleep_ns(200_000), 200_000);
     }

@@ -12,7 +12,7 @@ use crate::reactor::slices::{Seat, Slices};
 use crate::reactor::thread::{own_table, pin, sharpen_timers};
 use crate::reactor::turn::{Counts, Turn, TurnContext};
 
-/// Bytes of one read. Large replies cost a system call per so many bytes;
+/// Bytes of one read. Large replies cost a system call for each of these;
 /// more than the second-level cache holds does not pay.
 const INPUT_BYTES: usize = 256 * 1024;
 

@@ -16,7 +16,7 @@ use crate::call::result::{CallLogOutcome, Fault};
 const HEAD: &str = "group,thread,connection,port,ordinal,operation,\
 intended_ns,sent_ns,flushed_ns,first_byte_ns,done_ns,ok\n";
 
-/// A thread writes when it has so many bytes.
+/// A thread writes when it has this number of bytes.
 const BLOCK_BYTES: usize = 64 * 1024;
 
 /// The file of one engine process, which all threads append to.

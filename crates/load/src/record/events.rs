@@ -113,14 +113,9 @@ impl Replies for Events<'_> {
         }
         let validator = &self.steps[state.step].validator;
         if let Some(rule) = &validator.stream
-            && let Some(arrival) = validator.last_line(rule, &mut state.reply)
+            && let Some(arrival) = validator.take_last_line(rule, &mut state.reply)
         {
-            let at = state
-                .reply
-                .stream
-                .as_ref()
-                .map_or(0, |stream| stream.stamps.last_read);
-            self.record_arrival(call, &arrival, at);
+            self.record_arrival(call, &arrival);
         }
         let state = self.calls.get(call);
         let validator = &self.steps[state.step].validator;
@@ -178,31 +173,27 @@ impl Listener for Events<'_> {
 }
 
 impl Events<'_> {
-    /// Bytes of a stream came; None where they do not count any more.
+    /// Bytes of a stream came; None: they no longer count.
     fn stream_arrived(&mut self, id: CallId, arrival: Option<Arrival>) {
         let Some(arrival) = arrival else { return };
-        self.record_arrival(id, &arrival, self.read_at);
+        self.record_arrival(id, &arrival);
         let stream = self.calls.get(id).reply.stream.as_ref();
         if stream.is_some_and(|stream| stream.is_stopped) {
             self.stopped.push(id);
         }
     }
 
-    fn record_arrival(&mut self, id: CallId, arrival: &Arrival, at: u64) {
+    fn record_arrival(&mut self, id: CallId, arrival: &Arrival) {
         let call = self.calls.get(id);
         let step = &self.steps[call.step];
         let recorder = &mut self.operations[step.operation];
-        if self.span.contains(at) {
+        if self.span.contains(arrival.at) {
             recorder.messages_in_window(arrival);
         }
         if self.span.contains(call.waiting.arrival) {
-            let is_chat = step
-                .validator
-                .stream
-                .as_ref()
-                .is_some_and(StreamRule::is_chat);
-            let since_intended = at.saturating_sub(call.waiting.intended);
-            recorder.messages_arrived(arrival, since_intended, is_chat);
+            let rule = step.validator.stream.as_ref();
+            let is_chat = rule.is_some_and(StreamRule::is_chat);
+            recorder.messages_arrived(arrival, call.waiting.intended, is_chat);
         }
     }
 
@@ -221,7 +212,7 @@ impl Events<'_> {
         let call = self.calls.get(id);
         let validator = &self.steps[call.step].validator;
         let verdict = match &validator.stream {
-            Some(rule) => validator.stopped(rule, &mut call.reply),
+            Some(rule) => validator.check_stopped(rule, &mut call.reply),
             None => Ok(()),
         };
         self.finish(id, verdict);
@@ -265,7 +256,7 @@ impl Events<'_> {
     /// window; its end is counted when its user goes on.
     #[inline]
     pub(crate) fn finish(&mut self, id: CallId, verdict: Result<(), Rejection>) {
-        // Read anew, after the reply was decoded and compared: only then has a client
+        // Read again, after the reply was decoded and compared: only then has a client
         // its answer.
         let done = now_ns();
         self.totals.ended += 1;

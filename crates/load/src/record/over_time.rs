@@ -35,7 +35,7 @@ pub(crate) struct OverTime {
 }
 
 impl OverTime {
-    /// A call that ended so long after the window's start.
+    /// A call that ended at that offset from the window's start.
     #[inline]
     pub(crate) fn record(&mut self, offset_ns: u64, response_ns: u64) {
         let interval = (offset_ns / SERIES_NS) as usize >> self.doublings;
@@ -93,7 +93,7 @@ impl OverTime {
         add(&mut self.counts, &other.counts);
     }
 
-    /// A percentile over a window that lasted so long. A point takes as many intervals together
+    /// A percentile over a window of that length. A point takes as many intervals together
     /// as have enough calls for it; what is left at the end belongs to the last.
     pub(crate) fn points(&self, quantile: f64, window_ns: u64) -> Vec<TimePoint> {
         let length_ns = SERIES_NS << self.doublings;
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_past_the_window_is_left_out_and_a_cut_interval_is_as_long_as_its_part() {
+    fn calls_that_ended_past_the_window_are_left_out_and_a_cut_interval_is_as_long_as_its_part() {
         let points = record_growing(1_000).points(0.5, 250 * MS);
         assert_eq!(points.len(), 3);
         assert!((points[2].duration_s - 0.05).abs() < 1e-9);

@@ -296,7 +296,7 @@ impl Periods {
     }
 }
 
-/// None where so many came before it that it is left out.
+/// None where it is left out because enough came before it.
 fn count_of(counts: &mut BTreeMap<u64, Count>, period: u64) -> Option<&mut Count> {
     if counts.len() >= PERIODS_MAX && !counts.contains_key(&period) {
         let (last, _) = counts.last_key_value()?;
@@ -433,7 +433,7 @@ mod tests {
     fn a_stage_has_its_own_arrivals_and_what_was_sent_and_ended_while_it_lasted() {
         let load = rates();
         let mut periods = Periods::of(&load, SPAN.start).unwrap();
-        // The second waits for so long that it is sent in the third stage.
+        // The second waits until it is sent in the third stage.
         for call in [call(0, 500, 0), call(1, 1900, 300), call(2, 2500, 0)] {
             periods.ended(call, SPAN);
         }

@@ -181,7 +181,7 @@ impl Recorder {
         }
     }
 
-    /// One call that ended within the window, so long after its start.
+    /// One call that ended within the window, at that offset from its start.
     #[inline]
     pub(crate) fn ended(&mut self, offset_ns: u64, well: bool) {
         self.ended += 1;
@@ -267,7 +267,7 @@ impl Recorder {
         }
     }
 
-    /// The series of a window that lasted so long: tenths of a second in
+    /// The series of a window of that length: tenths of a second in
     /// which nothing ended are part of it, at its end too. What ended past it,
     /// while nobody knew yet that it was over, is not.
     pub(crate) fn series_of(&self, window_ns: u64) -> Vec<u64> {
@@ -277,7 +277,7 @@ impl Recorder {
         series
     }
 
-    /// The p50 and p99 of response times over a window that lasted so long.
+    /// The p50 and p99 of response times over a window of that length.
     pub(crate) fn response_over_time(&self, window_ns: u64) -> BTreeMap<String, Vec<TimePoint>> {
         [("p50", 0.5), ("p99", 0.99)]
             .map(|(name, quantile)| (name.to_owned(), self.over_time.points(quantile, window_ns)))

@@ -203,7 +203,7 @@ impl Records<'_> {
                         "data: {}, line {}: text after a quote",
                         self.path, self.line
                     ),
-                    "double each quote within a value that stands in quotes",
+                    "double each quote within a value in quotes",
                 );
             }
         }
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn a_fault_is_named_with_its_line() {
         for (text, words) in [
             ("a,b\n1,2\n3", "a.csv, line 3: 1 values for 2 fields"),
             ("a\n1,2", "line 2: 2 values for 1 fields"),

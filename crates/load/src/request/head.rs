@@ -1,4 +1,4 @@
-//! What of a request is no body: method, path, fields; and the codec, as `wirelab-wire` and
+//! A request without its body: method, path, fields; and the codec, as `wirelab-wire` and
 //! the fields name it.
 
 use wirelab_contract::clinic::routes::Route;
@@ -121,7 +121,7 @@ fn rest(stack: &Stack, operation: Operation) -> Result<Request, Fault> {
     Ok(rest_request(stack, &route))
 }
 
-/// The request of a route; a template stands for its path.
+/// The request of a route; its path is a template.
 fn rest_request(stack: &Stack, route: &Route) -> Request {
     let (media, _) = media_type(stack);
     let mut fields = vec![field("accept", media)];

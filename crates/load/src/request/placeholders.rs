@@ -8,7 +8,7 @@ use crate::call::fault;
 use crate::call::result::Fault;
 use crate::request::data::{Cell, Row};
 
-/// Where a text stands, which says how values are written in it.
+/// Where a text is, which says how values are written in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Within {
     /// In a path or query: anything that has a meaning there is percent-encoded.
@@ -43,8 +43,10 @@ pub(crate) fn filled(text: &str, row: &Row, within: Within) -> Result<String, Fa
             Within::Header => {
                 let value = plain(cell);
                 if value.chars().any(char::is_control) {
-                    let what =
-                        format!("{name:?} is no value of a header: {}", value.escape_debug());
+                    let what = format!(
+                        "{name:?} is not a value of a header: {}",
+                        value.escape_debug()
+                    );
                     return refuse(
                         row,
                         &what,

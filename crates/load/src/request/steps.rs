@@ -16,7 +16,7 @@ use crate::request::sequences::{Sequence, Sequences};
 const STEPS_MAX: usize = 100;
 
 /// # Errors
-/// When a sequence cannot have so many steps.
+/// When a sequence cannot have that number of steps.
 pub(crate) fn check_count(steps: usize) -> Result<(), Fault> {
     match (1..=STEPS_MAX).contains(&steps) {
         true => Ok(()),
@@ -50,7 +50,7 @@ pub(crate) struct CarriedField {
 }
 
 impl CarriedField {
-    /// What stands for its value while that is not known: null fits every field of proto3 JSON.
+    /// Its value while that is not known: null fits every field of proto3 JSON.
     pub(crate) fn sample(&self) -> (Arc<str>, Cell) {
         (Arc::from(self.to.as_str()), Cell::Json(Value::Null))
     }

@@ -37,7 +37,7 @@ pub(crate) struct Fit<'a> {
 /// Checks the plan, and gives it more threads where one table of open files is too small.
 ///
 /// # Errors
-/// A fault of the plan, or of a machine that cannot hold so many connections.
+/// A fault of the plan, or of a machine that cannot hold that number of connections.
 pub(crate) fn fit<'a>(plan: &'a Plan, prepared: &[Prepared]) -> Result<Fit<'a>, Fault> {
     let specs = spec::all(plan, prepared)?;
     check_ports(&specs)?;
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_opens_in_its_own_table_is_not_in_the_others() {
+    fn files_that_a_thread_opens_in_its_own_table_are_not_in_the_others() {
         let path = std::env::temp_dir().join(format!("wirelab-files-{}", std::process::id()));
         let theirs = path.clone();
         let opener = thread::spawn(move || {

@@ -29,7 +29,7 @@ pub(crate) struct Warmup {
 }
 
 impl Warmup {
-    /// Of a load with so many users who wait for their replies; 0: of open loads.
+    /// Of a load with that number of users who wait for their replies; 0: of open loads.
     pub(crate) fn new(users: u64) -> Warmup {
         Warmup {
             counts: Vec::new(),

@@ -20,7 +20,7 @@ impl Validator {
         chunk: &[u8],
         tokens: Option<&mut Tokens>,
     ) -> u64 {
-        // The verdict stands. The bytes are kept for the error's text.
+        // The verdict is final. The bytes are kept for the error's text.
         if state.bad.is_some() {
             let room = ERROR_BYTES_MAX.saturating_sub(state.kept.len());
             state

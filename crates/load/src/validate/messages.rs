@@ -9,13 +9,13 @@ use super::{Expectation, Validator};
 use crate::call::error::ErrorKind;
 use crate::call::rejection::Rejection;
 use crate::call::reply::ReplyState;
-use crate::call::stream::{Arrival, Parser, StreamState};
+use crate::call::stream::{Arrival, MessageCounts, Parser, StreamState};
 
 /// What the next bytes of a stream are.
 enum Next {
     /// The end of a message.
     Message { is_item: bool },
-    /// The end of what is no message.
+    /// The end of something else: `[DONE]`.
     Other,
     /// No end.
     Part,
@@ -26,7 +26,8 @@ fn protocol(error: ProtocolError) -> Rejection {
 }
 
 impl Validator {
-    /// The next bytes of a stream, which were read `at`; None where nothing more of it counts.
+    /// Takes the next bytes of a stream, which were read at `at`; None where nothing more of it
+    /// counts.
     pub(crate) fn stream_body(
         &self,
         rule: &StreamRule,
@@ -59,15 +60,14 @@ impl Validator {
         chunk: &[u8],
         at: u64,
     ) -> Arrival {
-        let (mut rest, mut messages, mut items) = (chunk, 0, 0);
+        let (mut rest, mut counts) = (chunk, MessageCounts::default());
         loop {
             match self.next_message(rule, state, stream, &mut rest) {
                 Ok(Next::Message { is_item }) => {
-                    messages += 1;
-                    items += u64::from(is_item);
-                    let bytes = stream.stamps.bytes + (chunk.len() - rest.len()) as u64;
-                    stream.is_stopped = stream.stamps.messages + messages >= rule.stop_messages
-                        || bytes >= rule.stop_bytes;
+                    counts.messages += 1;
+                    counts.items += u64::from(is_item);
+                    counts.bytes = (chunk.len() - rest.len()) as u64;
+                    stream.is_stopped = rule.is_enough(stream.stamps.counts, counts);
                 }
                 Ok(Next::Other) => {}
                 Ok(Next::Part) => break,
@@ -81,9 +81,8 @@ impl Validator {
             }
         }
         let is_within = stream.parser.is_within() || state.deframer.is_within();
-        let bytes = (chunk.len() - rest.len()) as u64;
-        let ended = (messages, items);
-        stream.stamps.arrive(at, ended, bytes, is_within)
+        counts.bytes = (chunk.len() - rest.len()) as u64;
+        stream.stamps.arrive(at, counts, is_within)
     }
 
     fn next_message(
@@ -98,6 +97,7 @@ impl Validator {
             Parser::Lines(lines) => lines.next(rest).map_err(protocol)?,
             Parser::Grpc => self.next_framed(state, rest),
         };
+        // Other faults of a message of gRPC wait for the status, which outranks them.
         if let Some(bad) = state.bad.take_if(|bad| bad.kind == ErrorKind::Protocol) {
             return Err(*bad);
         }
@@ -175,7 +175,7 @@ impl Validator {
         }
     }
 
-    /// A line has been found to be UTF-8.
+    /// The parser of lines has checked that it is UTF-8.
     fn check_json(&self, line: &[u8]) -> Result<(), Rejection> {
         let parsed = match self.decode {
             true => serde_json::from_slice::<IgnoredAny>(line).map(drop),
@@ -184,8 +184,12 @@ impl Validator {
         parsed.map_err(|error| wrong(format!("a line is not JSON: {error}")).with_body(line))
     }
 
-    /// The body has ended: its end is that of a last line, which came with the last bytes.
-    pub(crate) fn last_line(&self, rule: &StreamRule, state: &mut ReplyState) -> Option<Arrival> {
+    /// The body has ended, and with it the last line, which came with the last bytes.
+    pub(crate) fn take_last_line(
+        &self,
+        rule: &StreamRule,
+        state: &mut ReplyState,
+    ) -> Option<Arrival> {
         let mut stream = state.stream.take_if(|stream| !stream.is_stopped)?;
         let last = match &mut stream.parser {
             Parser::Lines(lines) if state.bad.is_none() => lines.finish().map_err(protocol),
@@ -195,9 +199,14 @@ impl Validator {
             Ok(true) => self.take_message(rule, &mut stream).map(|_| true),
             other => other,
         };
+        let line = MessageCounts {
+            messages: 1,
+            items: 1,
+            bytes: 0,
+        };
         let at = stream.stamps.last_read;
         let arrival = match taken {
-            Ok(true) => Some(stream.stamps.arrive(at, (1, 1), 0, false)),
+            Ok(true) => Some(stream.stamps.arrive(at, line, false)),
             Ok(false) => None,
             Err(rejection) => {
                 state.reject(rejection);
@@ -215,7 +224,7 @@ impl Validator {
         state: &ReplyState,
     ) -> Result<(), Rejection> {
         let Some(stream) = &state.stream else {
-            return rule.check_count(None);
+            return rule.check_totals(None);
         };
         if let Parser::Events(events) = &stream.parser {
             events.finish().map_err(protocol)?;
@@ -223,21 +232,21 @@ impl Validator {
         if rule.is_chat() && !stream.is_done {
             return Err(wrong("the stream ended without [DONE]"));
         }
-        rule.check_count(Some(stream))
+        rule.check_totals(Some(stream))
     }
 
     /// The stream was ended from our side.
     ///
     /// # Errors
     /// Why it was wrong until then.
-    pub(crate) fn stopped(
+    pub(crate) fn check_stopped(
         &self,
         rule: &StreamRule,
         state: &mut ReplyState,
     ) -> Result<(), Rejection> {
         match state.bad.take() {
             Some(rejection) => Err(*rejection),
-            None => rule.check_count(state.stream.as_deref()),
+            None => rule.check_totals(state.stream.as_deref()),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::call::error::ErrorKind;
 use crate::call::fault;
 use crate::call::rejection::{MESSAGE_BYTES_MAX, Rejection};
 use crate::call::result::Fault;
-use crate::call::stream::{Parser, Stamps, StreamState};
+use crate::call::stream::{MessageCounts, Parser, Stamps, StreamState};
 use crate::plan::{Stream, StreamFormat};
 
 /// What makes a stream right, and when it is ended from our side.
@@ -15,12 +15,12 @@ use crate::plan::{Stream, StreamFormat};
 pub(crate) struct StreamRule {
     format: StreamFormat,
     pub(super) message_max: u32,
-    pub(super) stop_messages: u64,
-    pub(super) stop_bytes: u64,
+    stop_messages: u64,
+    stop_bytes: u64,
     /// Since it was sent.
     pub(crate) stop_ns: u64,
-    text: Option<Box<[u8]>>,
-    messages: Option<u64>,
+    expected_text: Option<Box<str>>,
+    expected_messages: Option<u64>,
 }
 
 impl StreamRule {
@@ -54,7 +54,7 @@ impl StreamRule {
         }
         if stream.format == StreamFormat::Grpc && stream.expect_text.is_some() {
             return refuse(
-                "stream.expect_text: messages of gRPC are no text".into(),
+                "stream.expect_text: messages of gRPC are not text".into(),
                 "use expect.message",
             );
         }
@@ -64,11 +64,8 @@ impl StreamRule {
             stop_messages: stream.stop_messages.unwrap_or(u64::MAX),
             stop_bytes: stream.stop_bytes.unwrap_or(u64::MAX),
             stop_ns: seconds.map_or(u64::MAX, ns),
-            text: stream
-                .expect_text
-                .as_ref()
-                .map(|text| text.as_bytes().into()),
-            messages: stream.expect_messages,
+            expected_text: stream.expect_text.as_deref().map(Into::into),
+            expected_messages: stream.expect_messages,
         })
     }
 
@@ -77,7 +74,13 @@ impl StreamRule {
         self.format == StreamFormat::OpenAi
     }
 
-    pub(super) fn begin(&self) -> Box<StreamState> {
+    /// Whether these messages and those before them end the stream from our side.
+    pub(super) fn is_enough(&self, mut before: MessageCounts, counts: MessageCounts) -> bool {
+        before += counts;
+        before.messages >= self.stop_messages || before.bytes >= self.stop_bytes
+    }
+
+    pub(crate) fn begin(&self) -> Box<StreamState> {
         let most = self.message_max as usize;
         Box::new(StreamState {
             stamps: Stamps::default(),
@@ -87,43 +90,51 @@ impl StreamRule {
                 StreamFormat::Grpc => Parser::Grpc,
             },
             tail: Vec::new(),
-            has_text: self.text.as_ref().is_none_or(|text| text.is_empty()),
+            has_text: self
+                .expected_text
+                .as_ref()
+                .is_none_or(|text| text.is_empty()),
             is_done: false,
             is_stopped: false,
         })
     }
 
-    /// The next bytes of the content, in which a text is expected.
+    /// Searches the next bytes of the content for the expected text.
     pub(super) fn search(&self, stream: &mut StreamState, content: &[u8]) {
-        let Some(text) = self.text.as_ref().filter(|_| !stream.has_text) else {
+        let Some(text) = self.expected_text.as_ref().filter(|_| !stream.has_text) else {
             return;
         };
+        let text = text.as_bytes();
         stream.tail.extend_from_slice(content);
-        stream.has_text = stream.tail.windows(text.len()).any(|part| part == &**text);
-        // What is longer than a part of the text is of no use any more.
-        let useless = stream.tail.len().saturating_sub(text.len() - 1);
-        stream.tail.drain(..useless);
+        stream.has_text = stream.tail.windows(text.len()).any(|part| part == text);
+        // The text may begin in the last bytes that are fewer than it has.
+        let searched = stream.tail.len().saturating_sub(text.len() - 1);
+        stream.tail.drain(..searched);
         stream.tail.shrink_to(2 * text.len());
     }
-}
 
-impl StreamRule {
-    /// Numbers and texts, once no more will come.
-    pub(super) fn check_count(&self, stream: Option<&StreamState>) -> Result<(), Rejection> {
-        let messages = stream.map_or(0, |stream| stream.stamps.messages);
-        if let Some(expected) = self.messages.filter(|expected| *expected != messages) {
+    /// Checks numbers and text once no more will come.
+    pub(super) fn check_totals(&self, stream: Option<&StreamState>) -> Result<(), Rejection> {
+        let MessageCounts {
+            messages, items, ..
+        } = stream.map_or_else(MessageCounts::default, |stream| stream.stamps.counts);
+        let expected = self.expected_messages;
+        if let Some(expected) = expected.filter(|expected| *expected != messages) {
             return Err(wrong(format!("{messages} messages instead of {expected}")));
         }
         if messages == 0 && self.format != StreamFormat::Grpc {
             return Err(wrong("no message came"));
         }
-        let items = stream.map_or(0, |stream| stream.stamps.items);
         if items == 0 && self.is_chat() {
             return Err(wrong("no token came"));
         }
-        match (stream.is_none_or(|stream| stream.has_text), &self.text) {
-            (false, Some(text)) => Err(wrong("the text that is expected did not come")
-                .with_text(&String::from_utf8_lossy(text))),
+        match (
+            stream.is_none_or(|stream| stream.has_text),
+            &self.expected_text,
+        ) {
+            (false, Some(text)) => {
+                Err(wrong("the text that is expected did not come").with_text(text))
+            }
             _ => Ok(()),
         }
     }

@@ -48,7 +48,7 @@ fn read<'a>(validator: &Validator, chunks: impl IntoIterator<Item = &'a [u8]>) -
             continue;
         }
         let arrival = validator.stream_body(rule, &mut state, chunk, at);
-        let messages = arrival.map_or(0, |arrival| arrival.messages);
+        let messages = arrival.map_or(0, |arrival| arrival.counts.messages);
         if messages > 0 {
             arrivals.push((at, messages));
         }
@@ -58,15 +58,10 @@ fn read<'a>(validator: &Validator, chunks: impl IntoIterator<Item = &'a [u8]>) -
             .is_some_and(|stream| stream.is_stopped);
     }
     let verdict = match stopped {
-        true => validator.stopped(rule, &mut state),
+        true => validator.check_stopped(rule, &mut state),
         false => {
-            let last = validator.last_line(rule, &mut state);
-            arrivals.extend(last.map(|arrival| {
-                (
-                    state.stream.as_ref().unwrap().stamps.last_read,
-                    arrival.messages,
-                )
-            }));
+            let last = validator.take_last_line(rule, &mut state);
+            arrivals.extend(last.map(|arrival| (arrival.at, arrival.counts.messages)));
             let end = End {
                 grpc_status: Some(0),
                 grpc_message: None,
@@ -233,7 +228,7 @@ fn a_line_without_an_end_is_refused_and_not_kept() {
         );
         // It is ended from this side instead of being read to its end.
         assert!(found.stopped);
-        assert_eq!(found.state.stream.unwrap().stamps.messages, 0);
+        assert_eq!(found.state.stream.unwrap().stamps.counts.messages, 0);
     }
 }
 
@@ -249,7 +244,7 @@ fn a_stream_ends_after_exactly_as_many_messages_as_the_plan_says() {
         );
         assert!(found.stopped);
         let stamps = found.state.stream.unwrap().stamps;
-        assert_eq!(stamps.bytes, ends[1] as u64, "{format:?}");
+        assert_eq!(stamps.counts.bytes, ends[1] as u64, "{format:?}");
     }
     let by_bytes = validator(StreamFormat::Ndjson, |stream| stream.stop_bytes = Some(3));
     assert_eq!(read(&by_bytes, [&b"1\n2\n3\n"[..]]).arrivals, [(1, 2)]);
@@ -296,7 +291,8 @@ fn tokens_are_those_that_the_server_counted_last() {
     let found = read(&plain(StreamFormat::OpenAi), [body.as_bytes()]);
     assert_eq!(found.verdict, Ok(()));
     let stamps = found.state.stream.unwrap().stamps;
-    assert_eq!((stamps.messages, stamps.items, stamps.tokens), (2, 1, 17));
+    let counts = stamps.counts;
+    assert_eq!((counts.messages, counts.items, stamps.tokens), (2, 1, 17));
 }
 
 #[test]

@@ -15,9 +15,6 @@ use crate::ProtocolError;
 /// Data of the event that ends a stream.
 const DONE: &[u8] = b"[DONE]";
 
-/// Letters of an error that are shown.
-const ERROR_LETTERS_MAX: usize = 200;
-
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -101,7 +98,7 @@ pub fn read(data: &[u8], mut content: impl FnMut(&str)) -> Result<Event, Protoco
     };
     // serde would read an array as the fields in their order.
     if !data.trim_ascii_start().starts_with(b"{") {
-        return Err(refused(&"no object"));
+        return Err(refused(&"not an object"));
     }
     let chunk: Chunk = serde_json::from_slice(data).map_err(|error| refused(&error))?;
     if let Some(error) = chunk.error {
@@ -124,11 +121,10 @@ pub fn read(data: &[u8], mut content: impl FnMut(&str)) -> Result<Event, Protoco
 
 /// The message of an error, or all of it.
 fn show_error(error: &Value) -> String {
-    let text = match error.get("message").unwrap_or(error) {
+    match error.get("message").unwrap_or(error) {
         Value::String(text) => text.clone(),
         other => other.to_string(),
-    };
-    text.chars().take(ERROR_LETTERS_MAX).collect()
+    }
 }
 
 #[cfg(test)]

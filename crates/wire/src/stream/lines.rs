@@ -39,15 +39,15 @@ impl Lines {
         }
         while !chunk.is_empty() {
             let end = memchr(b'\n', chunk);
-            let part = &chunk[..end.unwrap_or(chunk.len())];
+            let mut part = &chunk[..end.unwrap_or(chunk.len())];
+            // White space in front does not belong to a message.
+            if self.line.is_empty() {
+                part = part.trim_ascii_start();
+            }
             if self.line.len() + part.len() > self.line_max {
                 return Err(too_long(self.line_max));
             }
-            // White space in front does not belong to a message.
-            match self.line.is_empty() {
-                true => self.line.extend_from_slice(part.trim_ascii_start()),
-                false => self.line.extend_from_slice(part),
-            }
+            self.line.extend_from_slice(part);
             let Some(end) = end else {
                 *chunk = &[];
                 return Ok(false);
@@ -72,7 +72,7 @@ impl Lines {
         !self.ended && !self.line.is_empty()
     }
 
-    /// To be asked at the end of the body: true where it is the end of a last line.
+    /// To be called at the end of the body: true where it is the end of a last line.
     ///
     /// # Errors
     /// When that line is not UTF-8.
@@ -139,6 +139,11 @@ mod tests {
         let piece = [b'1'; 60];
         assert!(read([&piece[..], &piece]).is_err());
         assert!(read([&piece[..], b"\n", &piece]).is_ok());
+        // White space in front does not count, however it is cut.
+        let line = [[b' '; 60], piece].concat();
+        for cut in 0..=line.len() {
+            assert!(read([&line[..cut], &line[cut..]]).is_ok(), "cut at {cut}");
+        }
         assert!(read([&b"\"\xFF\"\n"[..]]).is_err());
         assert!(read([&b"\"\xFF\""[..]]).is_err(), "at the end of the body");
     }

@@ -12,7 +12,7 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Finds the events in the body of one call, whatever its chunks are.
 ///
-/// It differs from a browser in one thing: what is not UTF-8 is an error, and not replaced.
+/// It differs from a browser in one thing: bytes that are not UTF-8 are an error, and not replaced.
 #[derive(Debug)]
 pub struct Events {
     // Bytes of a line, and of the data of an event.
@@ -56,7 +56,7 @@ impl Events {
     }
 
     /// Takes bytes off the front of `chunk` up to the end of the next event; false when `chunk`
-    /// is used up before. Events without data are none.
+    /// is used up before. Events without data are skipped.
     ///
     /// # Errors
     /// When a line is not UTF-8 or an event too long; the call has failed.
@@ -109,27 +109,30 @@ impl Events {
         self.retry_ms
     }
 
-    /// Whether a part of an event has come, and not its end. Comments are none.
+    /// Whether a part of an event has come, and not its end. Comments do not count.
     #[must_use]
     pub fn is_within(&self) -> bool {
-        let is_begun = self.line.first().is_some_and(|first| *first != b':');
-        is_begun || (self.has_field && !self.ended)
+        self.is_within_field() || (self.has_field && !self.ended)
     }
 
-    /// To be asked at the end of the body.
+    /// To be called at the end of the body.
     ///
     /// # Errors
     /// When the body ended within an event, which is lost then.
     pub fn finish(&self) -> Result<(), ProtocolError> {
         let is_whole = self.ended || !self.has_data;
-        let is_begun = self.line.first().is_some_and(|first| *first != b':');
-        if is_whole && !is_begun {
+        if is_whole && !self.is_within_field() {
             return Ok(());
         }
         Err(violation(
             "a stream of events ends behind the blank line of the last (HTML section 9.2.6)",
             format_args!("{} bytes of an event", self.data.len() + self.line.len()),
         ))
+    }
+
+    /// A part of a line has come that is not a comment.
+    fn is_within_field(&self) -> bool {
+        self.line.first().is_some_and(|first| *first != b':')
     }
 
     fn reset(&mut self) {
@@ -140,17 +143,23 @@ impl Events {
 
     /// The next bytes of a line that has not ended.
     fn keep(&mut self, part: &[u8]) -> Result<(), ProtocolError> {
-        if self.line.len() + part.len() > self.message_max {
-            return Err(too_long(self.message_max));
-        }
+        self.check_length(part)?;
         self.line.extend_from_slice(part);
         Ok(())
+    }
+
+    fn check_length(&self, part: &[u8]) -> Result<(), ProtocolError> {
+        match self.line.len() + part.len() > self.message_max {
+            true => Err(too_long(self.message_max)),
+            false => Ok(()),
+        }
     }
 
     /// The last bytes of a line; true where the event ends with it.
     fn end_line(&mut self, rest: &[u8]) -> Result<bool, ProtocolError> {
         // Most lines come whole, and are not copied as lines.
         if self.line.is_empty() {
+            self.check_length(rest)?;
             return self.take_line(rest);
         }
         self.keep(rest)?;
@@ -176,16 +185,17 @@ impl Events {
             ));
         }
         match memchr(b':', line) {
-            Some(0) => Ok(false),
+            Some(0) => {}
             Some(colon) => {
                 let value = &line[colon + 1..];
-                self.field(&line[..colon], value.strip_prefix(b" ").unwrap_or(value))
+                self.take_field(&line[..colon], value.strip_prefix(b" ").unwrap_or(value))?;
             }
-            None => self.field(line, b""),
+            None => self.take_field(line, b"")?,
         }
+        Ok(false)
     }
 
-    fn field(&mut self, name: &[u8], value: &[u8]) -> Result<bool, ProtocolError> {
+    fn take_field(&mut self, name: &[u8], value: &[u8]) -> Result<(), ProtocolError> {
         self.has_field = true;
         match name {
             b"data" => {
@@ -205,13 +215,13 @@ impl Events {
             }
             _ => {}
         }
-        Ok(false)
+        Ok(())
     }
 
     /// A blank line: true where an event ends with it.
     fn dispatch(&mut self) -> bool {
         self.ended = self.has_data;
-        if !self.has_data {
+        if !self.ended {
             self.reset();
         }
         self.ended
@@ -353,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf_8_is_refused_also_in_a_comment() {
+    fn bytes_that_are_not_utf_8_are_refused_also_in_a_comment() {
         for body in [
             &b"data: \xFF\n\n"[..],
             b": \xC3\x28\n",
@@ -372,6 +382,20 @@ mod tests {
         assert!(read([b":".as_slice(), &piece, &piece]).is_err());
         let line = [b"data: ".as_slice(), &piece, b"\n"].concat();
         assert!(read([line.as_slice(), &line]).is_err());
+        // Lines that are not data have the same bound, however they are cut.
+        for name in [":", "id:", "event:", "other:"] {
+            let mut body = name.as_bytes().to_vec();
+            body.resize(1_000, b'x');
+            assert!(read([&body[..], b"\n\n"]).is_ok_and(|found| found.is_empty()));
+            body.insert(name.len(), b'x');
+            body.extend_from_slice(b"\n\n");
+            for cut in [0, 500, body.len()] {
+                assert!(
+                    read([&body[..cut], &body[cut..]]).is_err(),
+                    "{name} at {cut}"
+                );
+            }
+        }
         let mut events = Events::new(100 << 20);
         let line = [b"data: ".as_slice(), &vec![b'x'; 1 << 20], b"\n\n"].concat();
         assert!(events.next(&mut &line[..]).unwrap());

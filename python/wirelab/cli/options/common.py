@@ -149,6 +149,11 @@ def option(*names: str, **attributes: Any) -> Any:
     )
 
 
+def values_by_option(group: Any) -> dict[str, object]:
+    """The values of an option group by the first name of each option."""
+    return {entry.metadata["names"][0]: getattr(group, entry.name) for entry in fields(group)}
+
+
 def option_group(parameter: str, group: type, title: str) -> Callable[[Command], Command]:
     """Adds the options of the dataclass ``group`` to a command. The command receives them as one
     value named ``parameter``; ``--help`` lists them under ``title``."""

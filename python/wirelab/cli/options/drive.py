@@ -16,6 +16,7 @@ from wirelab.cli.options.common import (
     READY_TIMEOUT_OPTION,
     option,
     postgres_url,
+    values_by_option,
 )
 from wirelab.cli.options.stream import StreamOptions
 from wirelab.cli.options.thresholds import DriveThresholdOptions
@@ -470,42 +471,13 @@ def _refuse_alone(given: set[str]) -> None:
 def _given(options: Options) -> Mapping[str, object]:
     """Option values by option name; None, False or () if not given."""
     load, pattern = options.load, options.pattern
-    message, contract = options.message, options.contract
+    groups = (options.connection, load, pattern, options.message, options.stream, options.contract)
     return {
-        "--users": load.users,
-        "--rate": load.rate,
-        "--poisson": load.poisson,
-        "--seed": load.seed,
-        "--duration": load.duration,
-        "--calls": load.calls,
-        "--max-time": load.max_time,
+        **{name: value for group in groups for name, value in values_by_option(group).items()},
         "--warmup": load.warmup.strip() not in ("0s", "0 s"),
-        "--stage": tuple(pattern.stages),
         RATE_STAGE: any(stage.endswith("/s") for stage in pattern.stages),
-        "--start-rate": pattern.start_rate,
-        "--burst": pattern.burst,
-        "--gap": pattern.gap,
         RANDOM_GAP: _is_random(pattern.gap),
-        "--think": pattern.think,
         RANDOM_THINK: _is_random(pattern.think),
-        "--calls-per-pause": pattern.calls_per_pause,
-        "--iterations": pattern.iterations,
-        "--insecure": options.connection.insecure,
-        "--ca": options.connection.ca,
-        "--data": message.data,
-        "--body": message.body,
-        "--proto": message.proto,
-        "--import": tuple(message.imports),
-        "--operation": contract.operation,
-        "--sequence": contract.sequence,
-        "--size": contract.size,
-        "--mix": tuple(contract.mix),
-        "--step": tuple(contract.steps),
-        "--data-file": contract.data_file,
-        "--data-random": tuple(contract.data_random),
-        "--data-rows": contract.data_rows,
-        "--data-per": contract.data_per,
-        **of_streams.given(options.stream),
     }
 
 

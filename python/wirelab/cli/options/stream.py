@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from wirelab.cli.options.common import COUNT, option
 
-Format = Literal["sse", "ndjson", "openai"]
+if TYPE_CHECKING:
+    from wirelab.drive.stream import Format
 
 BYTES_MAX = 256 << 20
 """Longest message that the engine accepts."""
@@ -62,14 +63,13 @@ class StreamOptions:
     )
 
     @property
-    def formats(self) -> tuple[Format, ...]:
-        """The formats that were given."""
-        named: dict[Format, bool] = {
-            "sse": self.sse,
-            "ndjson": self.ndjson,
-            "openai": self.openai,
-        }
-        return tuple(name for name, is_given in named.items() if is_given)
+    def format(self) -> Format | None:
+        """The format that was given."""
+        if self.sse:
+            return "sse"
+        if self.ndjson:
+            return "ndjson"
+        return "openai" if self.openai else None
 
 
 EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
@@ -91,26 +91,3 @@ BELONGING: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("--expect-text", FORMATS),
 )
 """As of :mod:`wirelab.cli.options.drive`."""
-
-
-def given(options: StreamOptions) -> dict[str, object]:
-    """Option values by option name; None or False if not given."""
-    return {
-        "--sse": options.sse,
-        "--ndjson": options.ndjson,
-        "--openai": options.openai,
-        "--model": options.model,
-        "--prompt": options.prompt,
-        "--max-tokens": options.max_tokens,
-        "--expect-text": options.expect_text,
-        "--expect-messages": options.expect_messages,
-        "--stop-messages": options.stop_messages,
-        "--stop-bytes": options.stop_bytes,
-        "--stop-time": options.stop_time,
-        "--message-max": options.message_max,
-    }
-
-
-def given_names(options: StreamOptions) -> list[str]:
-    """Names of the options that were given; an empty text counts as given."""
-    return [name for name, value in given(options).items() if value not in (None, False)]

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from wirelab.format.counting import counted
-from wirelab.format.units import format_bytes, format_seconds
+from wirelab.format.units import format_seconds
 from wirelab.records.group import STREAM_TIMES
 
 Json = dict[str, Any]
 
 TOGETHER = 1.05
-"""Messages per read from which on a line is worth it."""
+"""Messages per read from which they are shown."""
 
 
 def show_streams(streams: Json, say: Callable[[str], None]) -> None:
@@ -21,7 +21,7 @@ def show_streams(streams: Json, say: Callable[[str], None]) -> None:
         return
     say(
         f"  {counted(streams['messages'], 'message')}, {streams['messages_per_s']:,.4g}/s, "
-        f"{format_bytes(streams['bytes'])}"
+        f"{streams['bytes']:,} B"
     )
     if streams["with_token"] is not None:
         say(f"  {_tokens(streams)}")

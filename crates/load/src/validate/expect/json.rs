@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused_even_behind_what_is_expected() {
+    fn content_that_is_not_json_is_refused_even_behind_what_is_expected() {
         for body in ["", "<html>", r#"{"a":1"#, r#"{"a":1} x"#, r#"{"a":1,"b":}"#] {
             let reason = verdict(json!({"a": 1}), body);
             assert!(
