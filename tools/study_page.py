@@ -20,6 +20,7 @@ import argparse
 import re
 import shlex
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -78,7 +79,7 @@ def pages(root: Path) -> list[Path]:
 def keep(folder: Path, root: Path) -> Path:
     """Copies a reproduction without the folders of its trials. Raises :class:`UsageError` for one
     that is not finished, is a first look, is of another CPU model than the kept ones, or makes
-    the kept runs too large."""
+    the kept runs too large; the run that was kept before then stays."""
     made = reproduction.judge_folder(folder)
     name = made.found.study.name
     if made.is_quick or not made.is_finished:
@@ -94,19 +95,27 @@ def keep(folder: Path, root: Path) -> Path:
             "measure all studies on machines with one CPU model",
         )
     kept = root / RUNS / name
-    shutil.rmtree(kept, ignore_errors=True)
-    for part in made.runs:
-        keeping.keep(folder / part, kept / part)
-    shutil.copyfile(folder / study_manifest.NAME, kept / study_manifest.NAME)
-    size = sum(path.stat().st_size for path in (root / RUNS).rglob("*") if path.is_file())
-    if size > KEPT_BYTES_MAX:
-        shutil.rmtree(kept)
-        raise UsageError(f"the kept runs have {size:,} bytes", f"keep {KEPT_BYTES_MAX:,} at most")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept.parent) as holder:
+        staged = Path(holder) / name
+        for part in made.runs:
+            keeping.keep(folder / part, staged / part)
+        shutil.copyfile(folder / study_manifest.NAME, staged / study_manifest.NAME)
+        size = _count_bytes(kept.parent) - _count_bytes(kept)
+        if size > KEPT_BYTES_MAX:
+            reason = f"the kept runs would have {size:,} bytes"
+            raise UsageError(reason, f"keep {KEPT_BYTES_MAX:,} at most")
+        shutil.rmtree(kept, ignore_errors=True)
+        staged.rename(kept)
     picture = root / IMAGES / f"{name}.svg"
     if picture.exists():
         draw(kept / made.found.study.parts[0], picture)
     load.cache_clear()
     return kept
+
+
+def _count_bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 @lru_cache

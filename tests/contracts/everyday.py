@@ -91,6 +91,8 @@ NOTE = Contract(
                 Field("labels", "labels", 3, Kind.STRING, Label.MAP, map_key=Kind.STRING),
                 Field("weights", "weights", 4, Kind.DOUBLE, Label.REPEATED),
                 Field("pinned", "pinned", 5, Kind.BOOL, Label.OPTIONAL),
+                Field("author", "author", 6, Kind.STRING),
+                Field("place", "place", 7, Kind.STRING, Label.OPTIONAL),
             ),
         ),
     ),
@@ -105,3 +107,4 @@ NOTE_REPLY: Any = {
     "labels": {"colour": "red"},
     "pinned": True,
 }
+"""Without an author, which is then empty and gets digits, and without a place, which gets none."""

@@ -128,7 +128,7 @@ def test_a_document_type_is_refused_before_its_entities(codec: Codec) -> None:
         f'<e:Envelope xmlns:e="{SOAP}"><e:Body><EveryKind/></e:Body></e:Envelope>',
     ],
 )
-def test_what_is_not_an_envelope_with_the_message_is_refused(body: str) -> None:
+def test_other_envelopes_and_messages_are_refused(body: str) -> None:
     with pytest.raises(UsageError, match=r"EveryKind: (not a SOAP 1\.1 envelope|another element)"):
         decode(CONTRACT, "EveryKind", body.encode(), Codec.SOAP_LITERAL)
 
@@ -176,7 +176,7 @@ def test_bytes_after_the_message_and_claimed_lengths_are_refused(codec: Codec) -
         ({"single_duration": (1, -1)}, Codec.XML, r"EveryKind\.single_duration: .* not a duration"),
     ],
 )  # fmt: skip
-def test_writers_refuse_by_path_what_a_format_does_not_have(
+def test_writers_refuse_values_that_a_format_does_not_have_by_path(
     value: Value, codec: Codec, message: str
 ) -> None:
     with pytest.raises(UsageError, match=f"^{message}"):
@@ -235,11 +235,13 @@ def test_replies_are_numbered_in_numbers_or_in_texts() -> None:
         Field("n", "n", 2, Kind.FLOAT, Label.REPEATED),
         Field("m", "m", 3, Kind.STRING, Label.MAP, map_key=Kind.INT32),
         Field("b", "b", 4, Kind.BOOL, Label.OPTIONAL),
+        Field("o", "o", 5, Kind.STRING, Label.OPTIONAL),
     )
     contract = Contract("p", "S", "Call", "M", "M", (Message("M", fields),))
     text: Value = {"s": "a", "m": {7: "b"}, "b": True}
     assert choose_numbered(contract, text) is Numbered.TEXT
     assert reply(contract, text, 5) == {"s": "a005", "n": [], "m": {7: "b005"}, "b": True}
+    assert reply(contract, {}, 5) == {"s": "005", "n": [], "m": {}}, "only the optional is absent"
     numbers: Value = {**text, "n": [0.5, 1e30]}
     assert choose_numbered(contract, numbers) is Numbered.NUMBERS
     made = reply(contract, numbers, 5)

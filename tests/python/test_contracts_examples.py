@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.contracts import every_kind
 from wirelab.contracts import inference
-from wirelab.contracts.codecs import Codec, decode, encode
+from wirelab.contracts.codecs import Codec, decode, encode, measure_sizes
 from wirelab.contracts.examples import make_example
 from wirelab.contracts.schema import Contract, Field, Kind, Label, Message
 from wirelab.contracts.values import complete
@@ -51,6 +52,17 @@ def test_every_field_has_a_value_and_recursion_ends() -> None:
     assert set(value) == {"name", "by_flag", "left", "seen"}
     assert value["by_flag"] == {False: 1234.5, True: 1234.5}
     order = inference.infer([ORDER.read_bytes()], "order").contract
-    names = {field.name for field in order.message_by_name["Order"].fields}
-    assert set(make_example(order, "Order")) == names
-    assert len(json.dumps(make_example(order, "Order"))) < 10_000
+    made = make_example(order, "Order")
+    assert set(made) == {field.name for field in order.message_by_name["Order"].fields}
+    assert len(json.dumps(made)) < 10_000
+
+
+def test_an_example_sets_every_field_but_one_of_each_oneof() -> None:
+    contract = every_kind.CONTRACT
+    made = make_example(contract, contract.request)
+    missing = {f.name for f in contract.message_by_name["EveryKind"].fields} - made.keys()
+    assert missing == {
+        *("choice_number", "choice_part", "choice_enum", "choice_time", "other_double")
+    }
+    assert len(made["repeated_message"]) == 3
+    assert all(size > 0 for size in measure_sizes(contract, contract.request, made).values())

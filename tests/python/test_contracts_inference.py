@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+from google.protobuf import json_format
 
-from tests.contracts.compiling import compile_protos
+from tests.contracts.compiling import compile_protos, message_types
 from wirelab.contracts import documents
 from wirelab.contracts.codecs import Codec, encode
-from wirelab.contracts.inference import from_json_text, infer
+from wirelab.contracts.inference import infer
 from wirelab.contracts.names import snake_case, xml_name
 from wirelab.contracts.proto_text import write_proto
 from wirelab.contracts.reading import from_descriptors
@@ -27,7 +27,7 @@ def _fields(contract: Contract, message: str = "Order") -> dict[str, Field]:
 
 def _field(sample: Any) -> Field:
     """The field that a value becomes."""
-    return _fields(from_json_text(json.dumps({"a": sample}), "order").contract)["a"]
+    return _fields(infer([json.dumps({"a": sample})], "order").contract)["a"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_several_samples_merge(samples: list[str], kind: Kind, label: Label) -> 
 
 def test_objects_of_a_list_merge() -> None:
     text = '{"items": [{"sku": "a", "n": 1}, {"sku": "b", "n": 0.5, "gift": {"to": "c"}}]}'
-    source = from_json_text(text, "order")
+    source = infer([text], "order")
     items = _fields(source.contract, "Items")
     assert items["n"].kind is Kind.DOUBLE
     assert items["sku"].label is Label.SINGLE
@@ -91,23 +91,23 @@ def test_objects_of_a_list_merge() -> None:
 
 def test_objects_with_the_same_key_and_fields_share_a_message() -> None:
     text = '{"user": {"id": 1}, "issue": {"user": {"id": 2}, "owner": {"id": 3}}}'
-    contract = from_json_text(text, "event").contract
+    contract = infer([text], "event").contract
     assert [one.name for one in contract.messages] == ["Event", "User", "Issue", "Owner"]
 
 
 def test_a_reply_has_its_own_message_and_room_for_its_number() -> None:
-    source = from_json_text('{"id": 1}', "order", '{"id": 9223372036854775807, "ok": true}')
+    source = infer(['{"id": 1}'], "order", ['{"id": 9223372036854775807, "ok": true}'])
     assert (source.contract.request, source.contract.reply) == ("Order", "OrderReply")
     assert source.replies == ({"id": 2**63 - 1000, "ok": True},)
-    without = from_json_text('{"id": 18446744073709551615}', "order")
+    without = infer(['{"id": 18446744073709551615}'], "order")
     assert without.contract.reply == "Order"
     assert without.requests[0]["id"] == 2**64 - 1
     assert without.replies[0]["id"] == 2**64 - 1000
 
 
-def test_what_a_sample_does_not_show_is_noted() -> None:
+def test_assumptions_of_unknown_types_are_noted() -> None:
     text = '{"a": null, "b": [], "items": [{"c": [1]}, {}]}'
-    assert from_json_text(text, "order").notes == (
+    assert infer([text], "order").notes == (
         "order.a: always null, taken as an optional text",
         "order.b[]: always empty, taken as a list of texts",
         "order.items[].c: a missing list is taken as an empty one",
@@ -142,7 +142,7 @@ HOSTILE_NAMES = [
 
 def test_hostile_names_are_kept_in_json_and_escaped_elsewhere(tmp_path: Path) -> None:
     sample = {name: number for number, name in enumerate(HOSTILE_NAMES)}
-    source = from_json_text(json.dumps(sample), '../../etc/passwd\n; import "evil"')
+    source = infer([json.dumps(sample)], '../../etc/passwd\n; import "evil"')
     fields = source.contract.message_by_name[source.contract.request].fields
     assert [field.json_name for field in fields] == HOSTILE_NAMES
     names = [field.name for field in fields]
@@ -155,18 +155,14 @@ def test_hostile_names_are_kept_in_json_and_escaped_elsewhere(tmp_path: Path) ->
     # protoc compiles it, and google.protobuf reads the user's own document with it.
     described = compile_protos(tmp_path, {"it.proto": write_proto(source.contract, "a\n*/ b")})
     assert from_descriptors(described).contract == source.contract
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(descriptor_pb2.FileDescriptorSet.FromString(described).file[0])
-    made = message_factory.GetMessageClass(
-        pool.FindMessageTypeByName(f"{source.contract.package}.{source.contract.request}")
-    )()
+    made = message_types(described)[f"{source.contract.package}.{source.contract.request}"]()
     json_format.ParseDict(sample, made)
     assert [getattr(made, name) for name in names] == list(range(len(names)))
 
 
 def test_an_object_with_data_as_keys_stays_a_message() -> None:
     sample = {"prices": {f"2026-01-{day:02d}": day / 4 for day in range(1, 29)}}
-    source = from_json_text(json.dumps(sample), "order")
+    source = infer([json.dumps(sample)], "order")
     prices = _fields(source.contract, "Prices")
     assert len(prices) == 28
     assert xml_name("2026-01-01") == "_x0032_026-01-01"
@@ -210,9 +206,11 @@ def test_an_object_with_data_as_keys_stays_a_message() -> None:
         ("{'a': 1}", "order", "not JSON"),
     ],
 )  # fmt: skip
-def test_what_a_contract_cannot_have_is_refused_by_path(text: str, path: str, reason: str) -> None:
+def test_documents_that_a_contract_cannot_have_are_refused_by_path(
+    text: str, path: str, reason: str
+) -> None:
     with pytest.raises(UsageError) as raised:
-        from_json_text(text, "order")
+        infer([text], "order")
     assert raised.value.message.startswith(f"{path}: "), raised.value.message
     assert any(one in raised.value.message for one in reason.split("|")), raised.value.message
     assert raised.value.remedy
@@ -226,8 +224,8 @@ def test_samples_with_different_types_are_refused_by_path() -> None:
 
 def test_bytes_that_are_not_utf8_are_refused() -> None:
     with pytest.raises(UsageError, match="not UTF-8"):
-        from_json_text(b'{"a": "\xff"}', "order")
-    assert from_json_text(b'\xef\xbb\xbf{"a": 1}', "order").requests == ({"a": 1},)
+        infer([b'{"a": "\xff"}'], "order")
+    assert infer([b'\xef\xbb\xbf{"a": 1}'], "order").requests == ({"a": 1},)
 
 
 @pytest.mark.parametrize("depth", [documents.DEPTH_MAX + 1, 900, 100_000])
@@ -235,12 +233,12 @@ def test_bytes_that_are_not_utf8_are_refused() -> None:
 def test_deep_documents_are_refused(depth: int, start: str, end: str) -> None:
     text = f'{{"a":{start * depth}1{end * depth}}}'
     with pytest.raises(UsageError, match=f"more than {documents.DEPTH_MAX} objects and lists"):
-        from_json_text(text, "order")
+        infer([text], "order")
 
 
 def test_the_deepest_document_goes_through_every_codec() -> None:
     depth = documents.DEPTH_MAX
-    source = from_json_text('{"a":' * depth + "1" + "}" * depth, "order")
+    source = infer(['{"a":' * depth + "1" + "}" * depth], "order")
     assert len(source.contract.messages) == depth
     for codec in Codec:
         assert encode(source.contract, "Order", source.requests[0], codec)
@@ -249,20 +247,20 @@ def test_the_deepest_document_goes_through_every_codec() -> None:
 def test_too_many_fields_are_refused_by_path() -> None:
     text = json.dumps({"a": {f"k{number}": 1 for number in range(FIELDS_MAX)}})
     with pytest.raises(UsageError, match=r"^order\.a: with it, .* more than 10,000 fields"):
-        from_json_text(text, "order")
+        infer([text], "order")
     text = json.dumps({f"k{number}": 1 for number in range(FIELDS_MAX)})
-    assert len(_fields(from_json_text(text, "order").contract)) == FIELDS_MAX
+    assert len(_fields(infer([text], "order").contract)) == FIELDS_MAX
 
 
 def test_a_large_document_is_read_or_refused() -> None:
     text = json.dumps({"items": [{"id": number, "t": "x" * 80} for number in range(90_000)]})
     assert len(text) > 9_000_000
-    source = from_json_text(text, "order")
+    source = infer([text], "order")
     assert len(source.requests[0]["items"]) == 90_000
     with pytest.raises(UsageError, match="more than 16,777,216"):
-        from_json_text(f'{{"a": "{"x" * documents.BYTES_MAX}"}}', "order")
+        infer([f'{{"a": "{"x" * documents.BYTES_MAX}"}}'], "order")
     with pytest.raises(UsageError, match="more than 10,000 fields"):
-        from_json_text(json.dumps({f"k{number}": 1 for number in range(700_000)}), "order")
+        infer([json.dumps({f"k{number}": 1 for number in range(700_000)})], "order")
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+from google.protobuf import descriptor_pb2, json_format
 
-from tests.contracts.compiling import compile_protos
+from tests.contracts.compiling import compile_protos, message_types
 from wirelab.contracts.codecs import Codec, decode, encode
 from wirelab.contracts.documents import DEPTH_MAX
 from wirelab.contracts.examples import VALUES_MAX, make_example
@@ -58,6 +58,12 @@ enum Currency { EUR = 0; USD = 1; }
 """
 
 
+@pytest.fixture
+def described(tmp_path: Path) -> bytes:
+    """The descriptor set of the order."""
+    return compile_protos(tmp_path, {"order.proto": ORDER, "money.proto": MONEY})
+
+
 def _read(tmp_path: Path, text: str, chosen: str = "", **samples: Any) -> Source:
     return from_descriptors(compile_protos(tmp_path, {"it.proto": text}), chosen, **samples)
 
@@ -66,8 +72,7 @@ def _message(text: str) -> str:
     return f'syntax = "proto3";\npackage p;\n{text}'
 
 
-def test_nested_types_become_flat(tmp_path: Path) -> None:
-    described = compile_protos(tmp_path, {"order.proto": ORDER, "money.proto": MONEY})
+def test_nested_types_become_flat(described: bytes) -> None:
     contract = from_descriptors(described).contract
     assert contract.grpc_path == "shop.v1.Shop/Place"
     assert [one.name for one in contract.messages] == [
@@ -94,9 +99,8 @@ def test_nested_types_become_flat(tmp_path: Path) -> None:
     }
 
 
-def test_the_flat_contract_has_the_bytes_of_the_original(tmp_path: Path) -> None:
+def test_the_flat_contract_has_the_bytes_of_the_original(described: bytes) -> None:
     """A client of the user's own .proto and a service of the contract understand each other."""
-    described = compile_protos(tmp_path, {"order.proto": ORDER, "money.proto": MONEY})
     sample = (
         '{"items": {"a": {"count": 3, "price": {"cents": "-5", "currency": "USD"}, "size": "BIG"}},'
         ' "state": "LOST", "earlier": {"number": "18446744073709551615", '
@@ -104,18 +108,13 @@ def test_the_flat_contract_has_the_bytes_of_the_original(tmp_path: Path) -> None
         ' "Raw bytes": "AP8="}'
     )
     source = from_descriptors(described, "Place", requests=[sample])
-    pool = descriptor_pool.DescriptorPool()
-    for file in descriptor_pb2.FileDescriptorSet.FromString(described).file:
-        pool.Add(file)
-    made = message_factory.GetMessageClass(pool.FindMessageTypeByName("shop.v1.Order"))()
-    json_format.Parse(sample, made)
+    made = json_format.Parse(sample, message_types(described)["shop.v1.Order"]())
     ours = encode(source.contract, "Order", source.requests[0], Codec.PROTOBUF)
     assert ours == made.SerializeToString(deterministic=True)
     assert source.requests[0]["earlier"]["at"] == (1795892400, 500_000_000)
 
 
-def test_the_written_proto_is_read_as_the_same_contract(tmp_path: Path) -> None:
-    described = compile_protos(tmp_path, {"order.proto": ORDER, "money.proto": MONEY})
+def test_the_written_proto_is_read_as_the_same_contract(described: bytes, tmp_path: Path) -> None:
     contract = from_descriptors(described).contract
     assert _read(tmp_path, write_proto(contract, "order.proto")).contract == contract
 
@@ -132,8 +131,7 @@ def test_the_written_proto_is_read_as_the_same_contract(tmp_path: Path) -> None:
         ("shop.money.Price", "shop.money.PriceService/Call"),
     ],
 )
-def test_a_method_or_a_message_is_chosen(tmp_path: Path, chosen: str, path: str) -> None:
-    described = compile_protos(tmp_path, {"order.proto": ORDER, "money.proto": MONEY})
+def test_a_method_or_a_message_is_chosen(described: bytes, chosen: str, path: str) -> None:
     assert from_descriptors(described, chosen).contract.grpc_path == path
     assert list_methods(described) == ("shop.v1.Shop/Place",)
 
@@ -147,9 +145,8 @@ def test_a_method_or_a_message_is_chosen(tmp_path: Path, chosen: str, path: str)
     ],
 )
 def test_streams_and_unknown_names_are_refused(
-    tmp_path: Path, chosen: str, message: str, remedy: str
+    described: bytes, chosen: str, message: str, remedy: str
 ) -> None:
-    described = compile_protos(tmp_path, {"order.proto": ORDER, "money.proto": MONEY})
     with pytest.raises(UsageError) as raised:
         from_descriptors(described, chosen)
     assert message in raised.value.message
@@ -223,7 +220,7 @@ def _circles(contract: Contract) -> bool:
         ),
     ],
 )
-def test_what_a_contract_cannot_have_is_refused_by_path(
+def test_fields_that_a_contract_cannot_have_are_refused_by_path(
     tmp_path: Path, text: str, message: str
 ) -> None:
     known = "google.protobuf.Any"
@@ -320,7 +317,7 @@ def test_files_in_a_circle_and_missing_files_are_refused(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("content", [b"\xff\xff", b"\x0a\x03abc", b"{}"])
-def test_what_is_not_a_descriptor_set_is_refused(content: bytes) -> None:
+def test_bytes_of_another_kind_are_refused(content: bytes) -> None:
     with pytest.raises(UsageError, match="not a descriptor set"):
         from_descriptors(content)
 
@@ -401,8 +398,7 @@ def test_no_package_gets_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
-def test_the_engine_describes_a_proto_as_protoc_does(tmp_path: Path) -> None:
-    described = compile_protos(tmp_path, {"order.proto": ORDER, "money.proto": MONEY})
+def test_the_engine_describes_a_proto_as_protoc_does(described: bytes, tmp_path: Path) -> None:
     found = read_descriptors(str(tmp_path / "order.proto"))
     assert from_descriptors(found, "Place") == from_descriptors(described, "Place")
     (tmp_path / "broken.proto").write_text("message {", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Varied and scaled requests, and examples: seeded, different, of the sample's size."""
+"""Varied and scaled requests: seeded, different, of the sample's size."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from tests.contracts import every_kind, everyday
 from wirelab.contracts.codecs import Codec, decode, encode, measure_sizes
-from wirelab.contracts.examples import make_example
-from wirelab.contracts.inference import from_json_text
+from wirelab.contracts.inference import infer
 from wirelab.contracts.rules import number
 from wirelab.contracts.schema import Contract, Field, Kind, Message
 from wirelab.contracts.values import INTEGERS, clamp, complete, integer_range
@@ -53,7 +52,7 @@ def test_a_request_without_booleans_and_enums_keeps_its_length(codec: Codec) -> 
         ' "zero": 0, "list": [1, 22, 333, -4444, 250, 70000], "small": -1, "big": 9007199254740993,'
         ' "empty": "", "half": 0.5, "whole": 120.0}'
     )
-    source = from_json_text(text, "order")
+    source = infer([text], "order")
     contract, sample = source.contract, source.requests[0]
     expected = len(encode(contract, contract.request, sample, codec))
     made = varied(contract, sample, 3, 50)
@@ -113,13 +112,13 @@ def test_lists_are_scaled(factor: float, count: int) -> None:
 
 
 def test_only_outermost_lists_are_scaled() -> None:
-    source = from_json_text('{"a": {"rows": [{"cells": [1, 2, 3]}]}}', "table")
+    source = infer(['{"a": {"rows": [{"cells": [1, 2, 3]}]}}'], "table")
     made = scaled(source.contract, "Table", source.requests[0], 4)
     assert [len(row["cells"]) for row in made["a"]["rows"]] == [3, 3, 3, 3]
 
 
 def test_a_sample_without_items_cannot_be_scaled() -> None:
-    source = from_json_text('{"a": 1, "b": []}', "order")
+    source = infer(['{"a": 1, "b": []}'], "order")
     with pytest.raises(UsageError, match="no list with items"):
         scaled(source.contract, "Order", source.requests[0], 2)
 
@@ -134,14 +133,3 @@ def test_clamping_leaves_room_for_the_greatest_number() -> None:
         assert made[f"single_{kind}"] + 999 == integer_range(kind)[-1]
     assert made["repeated_int32"] == [2**31 - 1000, 5]
     assert clamp(contract, "EveryKind", {"single_int32": -(2**31)}) == {"single_int32": -(2**31)}
-
-
-def test_an_example_sets_every_field_but_one_of_each_oneof() -> None:
-    contract = every_kind.CONTRACT
-    made = make_example(contract, contract.request)
-    missing = {f.name for f in contract.message_by_name["EveryKind"].fields} - made.keys()
-    assert missing == {
-        *("choice_number", "choice_part", "choice_enum", "choice_time", "other_double")
-    }
-    assert len(made["repeated_message"]) == 3
-    assert all(size > 0 for size in measure_sizes(contract, contract.request, made).values())

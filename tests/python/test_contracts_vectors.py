@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import cbor2
 import msgpack
 import msgspec
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
-from grpc_tools import protoc
+from google.protobuf import descriptor_pb2, json_format
 from lxml import etree
 
+from tests.contracts.compiling import compile_protos, message_types
 from tests.contracts.vectors import AS_TEXT, CASES, FOLDER, write_text
 from wirelab.contracts.codecs import Codec, decode
 from wirelab.contracts.names import xml_name
@@ -46,28 +46,11 @@ MESSAGES = [
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Per file: the descriptors that protoc makes of the .proto."""
-    done = {}
-    for name, file in FILES.items():
-        folder = tmp_path_factory.mktemp(name)
-        (folder / "it.proto").write_text(file["proto"], encoding="utf-8")
-        out = folder / "it.binpb"
-        include = Path(protoc.__file__).parent / "_proto"
-        arguments = ["", f"-I{folder}", f"-I{include}", "--include_imports", f"-o{out}", "it.proto"]
-        assert protoc.main(arguments) == 0
-        done[name] = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes())
-    return done
-
-
-def _types(compiled: dict[str, Any], name: str) -> dict[str, Any]:
-    pool = descriptor_pool.DescriptorPool()
-    for file in compiled[name].file:
-        pool.Add(file)
-    names = FILES[name]["contract"]
-    found = pool.FindFileByName("it.proto").message_types_by_name
-    return {one: message_factory.GetMessageClass(found[one]) for one in map(str, found)} | {
-        "": names
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Per file: the descriptor set that protoc makes of the .proto."""
+    return {
+        name: compile_protos(tmp_path_factory.mktemp(name), {"it.proto": file["proto"]})
+        for name, file in FILES.items()
     }
 
 
@@ -85,12 +68,12 @@ def test_every_kind_and_every_label_occurs() -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_protoc_reads_the_text_as_the_descriptors(name: str, compiled: dict[str, Any]) -> None:
+def test_protoc_reads_the_text_as_the_descriptors(name: str, compiled: dict[str, bytes]) -> None:
     files = descriptor_pb2.FileDescriptorSet.FromString(bytes.fromhex(FILES[name]["descriptors"]))
-    theirs, ours = compiled[name].file[-1], files.file[-1]
-    ours.name = theirs.name
-    assert ours == theirs
-    assert [one.name for one in files.file[:-1]] == [one.name for one in compiled[name].file[:-1]]
+    theirs = descriptor_pb2.FileDescriptorSet.FromString(compiled[name])
+    files.file[-1].name = theirs.file[-1].name
+    assert files.file[-1] == theirs.file[-1]
+    assert [one.name for one in files.file[:-1]] == [one.name for one in theirs.file[:-1]]
 
 
 @pytest.mark.parametrize(("name", "message", "encodings"), MESSAGES)
@@ -104,14 +87,14 @@ def test_every_codec_is_read_as_the_same_value(
 
 @pytest.mark.parametrize(("name", "message", "encodings"), MESSAGES)
 def test_google_protobuf_reads_the_json_as_the_same_message(
-    name: str, message: str, encodings: dict[str, str], compiled: dict[str, Any]
+    name: str, message: str, encodings: dict[str, str], compiled: dict[str, bytes]
 ) -> None:
-    made = _types(compiled, name)[message]
+    contract = _contract(name)
+    made = message_types(compiled[name])[f"{contract.package}.{message}"]
     from_json = json_format.Parse(encodings["json"], made())
     assert from_json == made.FromString(_bytes(encodings, Codec.PROTOBUF))
     # And what google.protobuf writes is read here.
     written = json_format.MessageToJson(from_json, always_print_fields_with_no_presence=True)
-    contract = _contract(name)
     assert decode(contract, message, written.encode(), Codec.JSON) == decode(
         contract, message, encodings["json"].encode(), Codec.JSON
     )
@@ -132,8 +115,6 @@ def test_cbor_and_messagepack_have_the_tree_of_json(
 def _as_json(tree: Any) -> Any:
     """With bytes as base64, and numbers as floats of 32 bits where JSON has fewer digits."""
     if isinstance(tree, bytes):
-        import base64
-
         return base64.b64encode(tree).decode()
     if isinstance(tree, float):
         return f"{tree:.7g}"

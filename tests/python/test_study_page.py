@@ -97,7 +97,7 @@ def test_every_table_and_figure_is_of_the_run(page: str) -> None:
 
 
 def test_numbers_of_another_run_are_found(page: str, root: Path) -> None:
-    """A number by hand that the run does not have; those of the run and of the study are none."""
+    """A number by hand that the run does not have; those of the run and the study are fine."""
     made = study_page.load(NAME, root)
     assert made is not None
     assert study_page.unknown_numbers(page, made) == []
@@ -135,7 +135,7 @@ def test_a_kept_run_is_reported_with_what_was_left_out(
         assert "kept as an archive" in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_what_is_no_whole_study_is_not_kept(run: Path, tmp_path: Path) -> None:
+def test_an_incomplete_or_mixed_study_is_not_kept(run: Path, tmp_path: Path) -> None:
     """A first look, a part that is missing, or another CPU model; nothing is written."""
     partial = shutil.copytree(run, tmp_path / "partial")
     shutil.rmtree(partial / "tool")
@@ -158,10 +158,20 @@ def test_what_is_no_whole_study_is_not_kept(run: Path, tmp_path: Path) -> None:
 def test_runs_that_are_too_large_are_not_kept(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(study_page, "KEPT_BYTES_MAX", 10_000)
-    with pytest.raises(UsageError, match="the kept runs have"):
+    """One that was kept before stays; one of nearly the limit takes the place of it."""
+    before = _contents(study_page.keep(run, tmp_path))
+    size = sum(map(len, before.values()))
+    monkeypatch.setattr(study_page, "KEPT_BYTES_MAX", size - 1)
+    with pytest.raises(UsageError, match="the kept runs would have"):
         study_page.keep(run, tmp_path)
-    assert not (tmp_path / study_page.RUNS / NAME).exists()
+    assert _contents(tmp_path / study_page.RUNS / NAME) == before
+    monkeypatch.setattr(study_page, "KEPT_BYTES_MAX", size)
+    assert _contents(study_page.keep(run, tmp_path)) == before
+    assert [path.name for path in (tmp_path / study_page.RUNS).iterdir()] == [NAME]
+
+
+def _contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
+from tests.python.truth_server import served
+
 Json = dict[str, Any]
-SERVER = Path(__file__).with_name("truth_server.py")
 TOOLS = {
     "wrk": ("wrk", "-t1", "-c5", "-d2", "--latency", "URL"),
     "ab -k": ("ab", "-q", "-k", "-n", "1000", "-c", "5", "URL"),
@@ -37,20 +38,6 @@ pytestmark = pytest.mark.usefixtures("no_orphans")
 def privileged(real_engine: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("packets cannot be captured: not root")
-
-
-@contextmanager
-def served(folder: Path, **faults: int) -> Iterator[tuple[int, Path]]:
-    """Its port, and the log that is there at its end."""
-    log = folder / "server.json"
-    words = [sys.executable, str(SERVER), str(log), *(f"{k}={v}" for k, v in faults.items())]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            yield int(server.stdout.readline()), log
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait(20)
 
 
 def wrapped(port: int, words: tuple[str, ...]) -> Json:

@@ -10,8 +10,11 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 THINK_S = 0.005
@@ -110,6 +113,20 @@ class Connection(asyncio.Protocol):
         )
         if closes:
             self.transport.close()
+
+
+@contextmanager
+def served(folder: Path, **faults: int) -> Iterator[tuple[int, Path]]:
+    """Its port, and the log that is there at its end."""
+    log = folder / "server.json"
+    words = [sys.executable, __file__, str(log), *(f"{k}={v}" for k, v in faults.items())]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield int(server.stdout.readline()), log
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(20)
 
 
 async def serve(server: Server) -> None:

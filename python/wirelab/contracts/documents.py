@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from wirelab.contracts.codecs.xml import find_forbidden_character
+from wirelab.contracts.names import find_json_name_problem
 from wirelab.errors import UsageError
 
 BYTES_MAX = 16 * 1024 * 1024
@@ -99,11 +100,8 @@ def show_key(key: str) -> str:
 
 def add_key(path: str, key: str) -> str:
     """The path of a member: ``order.items`` or ``order["a b"]``."""
-    return (
-        f"{path}.{key}"
-        if _IDENTIFIER.fullmatch(key) and len(key) <= 60
-        else (f"{path}[{show_key(key)}]")
-    )
+    shown = show_key(key)
+    return f"{path}.{key}" if shown == key else f"{path}[{shown}]"
 
 
 def check(document: Any, name: str) -> None:
@@ -139,12 +137,8 @@ def check_text(text: str, path: str) -> None:
 
 
 def _check_key(key: str, path: str) -> None:
-    reason = ""
+    reason = find_json_name_problem(key)
     if len(key) > KEY_CHARACTERS_MAX:
         reason = f"has more than {KEY_CHARACTERS_MAX:,} characters"
-    elif "\0" in key or re.search("[\ud800-\udfff]", key):
-        reason = "has a character that a .proto cannot have"
-    elif key.startswith("[") and key.endswith("]"):
-        reason = "is in brackets, which .proto files use for extensions"
     if reason:
         raise UsageError(f"{path}: the key {show_key(key)} {reason}", "give it another name")

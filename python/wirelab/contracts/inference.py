@@ -46,19 +46,12 @@ class _Shape:
     items: _Shape | None = None
 
 
-def from_json_text(text: str | bytes, name: str, reply: str | bytes | None = None) -> Source:
-    """A contract of one sample; the reply is like the request where it has no sample.
-
-    Raises :class:`UsageError`.
-    """
-    return infer([text], name, [] if reply is None else [reply])
-
-
 def infer(
     requests: Sequence[str | bytes], name: str, replies: Sequence[str | bytes] = ()
 ) -> Source:
-    """A contract that all samples of the request and of the reply fit. Raises
-    :class:`UsageError` with the path of what does not fit, and a remedy."""
+    """A contract that all samples of the request and of the reply fit. The reply is like the
+    request where it has no sample. Raises :class:`UsageError` with the path of what does not fit,
+    and a remedy."""
     stem = snake_case(name)
     parsed = [documents.parse(text, stem) for text in requests]
     parsed_replies = [documents.parse(text, f"{stem}_reply") for text in replies]

@@ -33,6 +33,15 @@ def _escape(found: re.Match[str]) -> str:
     return "".join(f"_x{pair}_" for pair in pairs)
 
 
+def find_json_name_problem(json_name: str) -> str | None:
+    """Why a .proto cannot have it as an option of a field; None: it can."""
+    if "\0" in json_name or re.search("[\ud800-\udfff]", json_name):
+        return "has a character that a .proto cannot have"
+    if json_name.startswith("[") and json_name.endswith("]"):
+        return "is in brackets, which .proto files use for extensions"
+    return None
+
+
 def default_json_name(name: str) -> str:
     """The JSON name that protoc gives a field without an option (``created_at``: createdAt)."""
     return re.sub(r"_+(.?)", lambda found: found[1].upper(), name)

@@ -18,6 +18,7 @@ from wirelab.contracts.values import (
     Value,
     complete,
     is_optional,
+    items_of,
     map_fields,
     round_to_float,
 )
@@ -89,7 +90,7 @@ def choose_numbered(contract: Contract, sample_reply: Value) -> Numbered:
 
 def _has_number(contract: Contract, message: str, value: Value) -> bool:
     for field in contract.message_by_name[message].fields:
-        items = _items(field, value)
+        items = items_of(field, value)
         if items and field.kind in INTEGERS | FLOATS:
             return True
         if field.kind is Kind.MESSAGE and any(
@@ -97,16 +98,6 @@ def _has_number(contract: Contract, message: str, value: Value) -> bool:
         ):
             return True
     return False
-
-
-def _items(field: Field, value: Value) -> list[Any]:
-    """The values that a field has, without the keys of a map."""
-    found = value.get(field.name)
-    if field.label is Label.MAP:
-        return list(found.values()) if found else []
-    if field.label is Label.REPEATED:
-        return list(found or ())
-    return [found] if field.name in value else []
 
 
 def reply(contract: Contract, sample_reply: Value, n: int) -> Value:

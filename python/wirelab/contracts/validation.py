@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import NoReturn
 
-from wirelab.contracts.names import xml_name
+from wirelab.contracts.names import find_json_name_problem, xml_name
 from wirelab.contracts.schema import Contract, Message
 from wirelab.errors import UsageError
 
@@ -36,8 +35,9 @@ def _check_message(message: Message) -> None:
     for field in message.fields:
         path = f"{message.name}.{field.name}"
         name = field.json_name
-        if "\0" in name or re.search("[\ud800-\udfff]", name) or re.fullmatch(r"\[.*\]", name):
-            raise UsageError(f"{path}: a .proto cannot have the JSON name {name!r}", "rename it")
+        problem = find_json_name_problem(name)
+        if problem is not None:
+            raise UsageError(f"{path}: the JSON name {name!r} {problem}", "rename it")
         if name in json_names:
             raise UsageError(f"{path}: another field has the JSON name {name!r}", "rename it")
         json_names.add(name)

@@ -127,18 +127,24 @@ def map_fields(
     return done
 
 
+def items_of(field: Field, value: Value) -> list[Any]:
+    """The values that a field has, without the keys of a map."""
+    found = value.get(field.name)
+    if field.label is Label.MAP:
+        return list(found.values()) if found else []
+    if field.label is Label.REPEATED:
+        return list(found or ())
+    return [found] if field.name in value else []
+
+
 def has_many_entries(contract: Contract, message: str, value: Value) -> bool:
     """Whether a map in it has several entries, which a library may write in any order."""
     for field in contract.message_by_name[message].fields:
-        found = value.get(field.name)
-        if not found:
-            continue
-        if field.label is Label.MAP and len(found) > 1:
+        items = items_of(field, value)
+        if field.label is Label.MAP and len(items) > 1:
             return True
-        if field.kind is Kind.MESSAGE:
-            items = [found]
-            if field.label in (Label.MAP, Label.REPEATED):
-                items = list(found.values()) if field.label is Label.MAP else found
-            if any(has_many_entries(contract, field.type_name, one) for one in items):
-                return True
+        if field.kind is Kind.MESSAGE and any(
+            has_many_entries(contract, field.type_name, one) for one in items
+        ):
+            return True
     return False

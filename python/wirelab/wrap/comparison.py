@@ -102,10 +102,8 @@ def tool_ranks(definition: PercentileDefinition, share: float, count: int) -> tu
 def wire_times(document: Dissection) -> dict[str, float]:
     """Latencies of the packets in seconds, where there are enough samples."""
     known = Latencies(document.exchanges.latency_bins or ())
-    return _figures(known) if known.count else {}
-
-
-def _figures(known: Latencies) -> dict[str, float]:
+    if not known.count:
+        return {}
     enough = (name for name, share in SHARES.items() if known.count * (1 - share) >= ABOVE_MIN)
     return (
         {"mean": known.mean_s}
@@ -133,8 +131,11 @@ def pairs(report: ToolReport, document: Dissection) -> list[Pair]:
     known = Latencies(document.exchanges.latency_bins or ())
     edge = count_at_edge(report, document, known.count)
     return [
-        _pair(name, report, known, edge, connect_s(document, name) if report.has_connect else None)
-        for name in wire_times(document)
+        _pair(
+            *(name, wire, report, known, edge),
+            connect_s(document, name) if report.has_connect else None,
+        )
+        for name, wire in wire_times(document).items()
         if name in report.latency_s
     ]
 
@@ -148,12 +149,11 @@ def count_at_edge(report: ToolReport, document: Dissection, answered: int) -> in
 
 
 def _pair(
-    name: str, report: ToolReport, known: Latencies, edge: int, connect: float | None
+    name: str, wire: float, report: ToolReport, known: Latencies, edge: int, connect: float | None
 ) -> Pair:
     """A percentile of a sum is between the larger of the percentiles and about their sum: no value
     in that range counts as different."""
     tool, added = report.latency_s[name], connect or 0.0
-    wire = _figures(known)[name]
     low, high = _range(name, report.percentile, known, edge)
     allowed = max(OFF * (low + added), OFF_S, report.resolution_s)
     above = max(OFF * (high + added), OFF_S, report.resolution_s, DELAY_S if name == "max" else 0.0)

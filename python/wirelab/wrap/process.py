@@ -31,7 +31,7 @@ WATCH_S = 0.2
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 OnTick = Callable[[Callable[[], set[int]]], None]
-"""Called again and again while the command runs, with a function that lists its processes."""
+"""Called repeatedly while the command runs, with a function that lists its processes."""
 How = Literal["ended", "interrupted", "timeout", "stopped"]
 
 

@@ -70,6 +70,7 @@ impl InFlight {
     /// One that was in doubt ended at that time, which may be past.
     pub(super) fn settle(&mut self, at_ns: u64) {
         self.doubts -= 1;
+        self.make_room();
         let place = self.changes.partition_point(|(at, _)| *at <= at_ns);
         self.changes.insert(place, (at_ns, Change::Ends));
         if self.doubts == 0 {
@@ -81,10 +82,14 @@ impl InFlight {
         if self.doubts == 0 {
             return self.apply(at_ns, change);
         }
+        self.make_room();
+        self.changes.push_back((at_ns, change));
+    }
+
+    fn make_room(&mut self) {
         if self.changes.len() >= WAITING_MAX {
             self.apply_all();
         }
-        self.changes.push_back((at_ns, change));
     }
 
     fn apply_all(&mut self) {
@@ -219,5 +224,22 @@ mod tests {
         meter.settle(1);
         meter.finish();
         assert_eq!((meter.count, meter.max), (0, 2));
+    }
+
+    #[test]
+    fn ends_that_become_known_late_are_bounded_too() {
+        let mut meter = InFlight::default();
+        let calls = WAITING_MAX as u64 + 10;
+        for call in 0..calls {
+            meter.begin(call, call);
+            meter.doubt();
+        }
+        meter.doubt();
+        for call in 0..calls {
+            meter.settle(2 * calls + call);
+            assert!(meter.changes.len() <= WAITING_MAX);
+        }
+        meter.finish();
+        assert_eq!((meter.count, meter.max), (0, calls));
     }
 }

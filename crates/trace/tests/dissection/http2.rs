@@ -9,12 +9,12 @@ use wirelab_wire::http2::hpack::{Encoder, Huffman, Indexing};
 use super::packet_builder::{C, PacketBuilder, S};
 
 /// Writes what one side of a connection says.
-struct Side {
+pub(super) struct Side {
     encoder: Encoder,
 }
 
 impl Side {
-    fn new() -> Side {
+    pub(super) fn new() -> Side {
         Side {
             encoder: Encoder::new(4096, Huffman::WhenNotLonger),
         }
@@ -66,7 +66,7 @@ fn message(content: &[u8]) -> Vec<u8> {
 const CONTENT: &[u8] = b"protobuf";
 
 /// The client's bytes of a unary call, and the server's.
-fn unary(client: &mut Side, server: &mut Side, stream: u32, path: &str) -> [Vec<u8>; 2] {
+pub(super) fn unary(client: &mut Side, server: &mut Side, stream: u32, path: &str) -> [Vec<u8>; 2] {
     let end = flag::END_STREAM;
     let requested = [
         frame(
@@ -90,7 +90,7 @@ fn unary(client: &mut Side, server: &mut Side, stream: u32, path: &str) -> [Vec<
     [requested.concat(), answered.concat()]
 }
 
-fn greeting() -> Vec<u8> {
+pub(super) fn greeting() -> Vec<u8> {
     // Six octets: identifier and value (RFC 9113 section 6.5.1); the value is 65,536.
     let window = [0, setting::INITIAL_WINDOW_SIZE as u8, 0, 1, 0, 0];
     [&PREFACE[..], &frame(kind::SETTINGS, 0, 0, &window)].concat()

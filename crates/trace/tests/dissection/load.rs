@@ -3,6 +3,7 @@
 use wirelab_trace::output::Load;
 use wirelab_trace::protocol::exchange::Ending;
 
+use super::http2::{Side, greeting, unary};
 use super::packet_builder::{C, PacketBuilder, S};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -232,6 +233,31 @@ fn requests_of_a_pipeline_end_with_their_connection() {
     let found = under_way_ms(&load);
     assert!((found - 5.3).abs() < 1e-6, "{found}");
     assert_eq!(load.concurrency.unwrap().max, 3);
+}
+
+#[test]
+fn streams_of_http2_end_with_their_connection() {
+    for end in [PacketBuilder::fin, PacketBuilder::reset] {
+        let (mut client, mut server) = (Side::new(), Side::new());
+        let [first, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
+        let [second, _] = unary(&mut client, &mut server, 3, "/a.B/C");
+        let [third, _] = unary(&mut client, &mut server, 5, "/a.B/C");
+        let mut builder = PacketBuilder::new();
+        builder.send(C, &[greeting(), first].concat());
+        builder.send(C, &second).send(C, &third);
+        builder.wait(900).send(S, &answered).wait(900);
+        end(&mut builder, S);
+        builder.next_connection().wait(1_000_000);
+        builder.send(C, GET).send(S, REPLY);
+        let dissection = builder.dissect().dissection;
+        // As those of a pipeline.
+        let found = under_way_ms(&dissection.load);
+        assert!((found - 5.3).abs() < 1e-6, "{found}");
+        assert_eq!(dissection.load.concurrency.unwrap().max, 3);
+        let endings = &dissection.exchanges.endings;
+        assert_eq!(endings.get(&Ending::Broken), Some(&2), "{endings:?}");
+        assert_eq!(endings.get(&Ending::Framed), Some(&2), "{endings:?}");
+    }
 }
 
 #[test]

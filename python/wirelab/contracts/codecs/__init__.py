@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wirelab.contracts.codec import Codec
+from wirelab.contracts.codecs.codec import Codec
 from wirelab.contracts.schema import Contract
 from wirelab.contracts.values import Value
 

@@ -8,7 +8,7 @@ from google.protobuf.message import DecodeError
 
 from wirelab.contracts.descriptors import message_types
 from wirelab.contracts.schema import Contract, Field, Kind, Label
-from wirelab.contracts.values import MOMENTS, Value, has_presence
+from wirelab.contracts.values import MOMENTS, Value, has_presence, map_fields
 from wirelab.errors import UsageError
 
 
@@ -69,18 +69,12 @@ def _fill_message(contract: Contract, field: Field, into: Any, value: Any, path:
 
 
 def _read(contract: Contract, message: str, made: Any) -> Value:
-    done: Value = {}
-    for field in contract.message_by_name[message].fields:
-        if has_presence(field) and not made.HasField(field.name):
-            continue
-        found = getattr(made, field.name)
-        if field.label is Label.REPEATED:
-            done[field.name] = [_read_one(contract, field, one) for one in found]
-        elif field.label is Label.MAP:
-            done[field.name] = {key: _read_one(contract, field, found[key]) for key in found}
-        else:
-            done[field.name] = _read_one(contract, field, found)
-    return done
+    found = {
+        field.name: getattr(made, field.name)
+        for field in contract.message_by_name[message].fields
+        if not has_presence(field) or made.HasField(field.name)
+    }
+    return map_fields(contract, message, found, lambda *one: _read_one(contract, *one))
 
 
 def _read_one(contract: Contract, field: Field, found: Any) -> Any:

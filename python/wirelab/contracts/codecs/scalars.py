@@ -17,6 +17,19 @@ _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 _FLOAT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|INF|-INF|NaN", re.ASCII)
 
 
+class FieldPath:
+    """A context in which errors of a scalar begin with the path of its field."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, UsageError):
+            raise UsageError(f"{self._path}: {error.message}", error.remedy) from None
+
+
 def shorten(number: float) -> float:
     """The double with the fewest decimal digits that is read back as the same float."""
     for digits in range(1, 10):

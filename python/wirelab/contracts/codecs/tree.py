@@ -7,13 +7,21 @@ import json
 import math
 from typing import Any
 
-from wirelab.contracts.codec import Codec
 from wirelab.contracts.codecs import moments, scalars
+from wirelab.contracts.codecs.codec import Codec
 from wirelab.contracts.schema import Contract, Field, Kind, Label
-from wirelab.contracts.values import FLOATS, INTEGERS, Value, complete, round_to_float
+from wirelab.contracts.values import (
+    FLOATS,
+    INTEGERS,
+    Value,
+    complete,
+    map_fields,
+    round_to_float,
+)
 from wirelab.errors import UsageError
 
 _DIGITS_OF_64_BITS = 21
+_ABSENT = object()
 
 
 def encode(contract: Contract, message: str, value: Value, codec: Codec) -> bytes:
@@ -65,30 +73,28 @@ def to_tree(
     contract: Contract, message: str, value: Value, codec: Codec, path: str = ""
 ) -> dict[str, Any]:
     """Of a complete value, with keys in the order of the fields."""
-    done: dict[str, Any] = {}
-    for field in contract.message_by_name[message].fields:
-        if field.name not in value:
-            continue
-        here, found = f"{path or message}.{field.name}", value[field.name]
-        if field.label is Label.REPEATED:
-            done[field.json_name] = [_write(contract, field, one, codec, here) for one in found]
-        elif field.map_key is not None:
-            done[field.json_name] = {
-                scalars.write_key(field.map_key, key): _write(contract, field, one, codec, here)
-                for key, one in found.items()
-            }
-        else:
-            done[field.json_name] = _write(contract, field, found, codec, here)
-    return done
+    path = path or message
+
+    def write_one(field: Field, one: Any) -> Any:
+        here = f"{path}.{field.name}"
+        if field.kind is Kind.MESSAGE:
+            return to_tree(contract, field.type_name, one, codec, here)
+        with scalars.FieldPath(here):
+            return _write_scalar(contract, field, one, codec)
+
+    done = map_fields(contract, message, value, write_one)
+    return {
+        field.json_name: _write_keys(field, done[field.name])
+        for field in contract.message_by_name[message].fields
+        if field.name in done
+    }
 
 
-def _write(contract: Contract, field: Field, value: Any, codec: Codec, path: str) -> Any:
-    if field.kind is Kind.MESSAGE:
-        return to_tree(contract, field.type_name, value, codec, path)
-    try:
-        return _write_scalar(contract, field, value, codec)
-    except UsageError as error:
-        raise UsageError(f"{path}: {error.message}", error.remedy) from None
+def _write_keys(field: Field, value: Any) -> Any:
+    """The value, with a map's keys as texts."""
+    if field.map_key is None:
+        return value
+    return {scalars.write_key(field.map_key, key): one for key, one in value.items()}
 
 
 def _write_scalar(contract: Contract, field: Field, value: Any, codec: Codec) -> Any:
@@ -115,28 +121,33 @@ def from_tree(contract: Contract, message: str, tree: Any, codec: Codec, path: s
     path = path or message
     if not isinstance(tree, dict):
         raise UsageError(f"{path}: not an object but {_name(tree)}")
-    done: Value = {}
+
+    def read_one(field: Field, one: Any) -> Any:
+        here = f"{path}.{field.name}"
+        if field.kind is Kind.MESSAGE:
+            return from_tree(contract, field.type_name, one, codec, here)
+        with scalars.FieldPath(here):
+            return _read_scalar(contract, field, one, codec)
+
+    found: Value = {}
     for field in contract.message_by_name[message].fields:
-        if field.json_name not in tree:
-            continue
-        here, found = f"{path}.{field.name}", tree[field.json_name]
-        if found is None and codec is Codec.JSON:
-            continue  # as in the JSON of Protocol Buffers
-        if field.label is Label.REPEATED:
-            if not isinstance(found, list):
-                raise UsageError(f"{here}: not a list but {_name(found)}")
-            done[field.name] = [_read(contract, field, one, codec, here) for one in found]
-        elif field.map_key is not None:
-            if not isinstance(found, dict):
-                raise UsageError(f"{here}: not an object but {_name(found)}")
-            done[field.name] = {
-                _read_key(field.map_key, key, here): _read(contract, field, one, codec, here)
-                for key, one in found.items()
-            }
-        else:
-            done[field.name] = _read(contract, field, found, codec, here)
+        one = tree.get(field.json_name, _ABSENT)
+        # Null is absent, as in the JSON of Protocol Buffers.
+        if one is not _ABSENT and not (one is None and codec is Codec.JSON):
+            with scalars.FieldPath(f"{path}.{field.name}"):
+                found[field.name] = _read_label(field, one)
+    done = map_fields(contract, message, found, read_one)
     _check_oneofs(contract, message, done, path)
     return done
+
+
+def _read_label(field: Field, found: Any) -> Any:
+    """A list, a map with keys of its own type, or the one value as it is."""
+    if field.label is Label.REPEATED:
+        return _expect(found, list)
+    if field.map_key is None:
+        return found
+    return {_read_key(field.map_key, key): one for key, one in _expect(found, dict).items()}
 
 
 def _check_oneofs(contract: Contract, message: str, value: Value, path: str) -> None:
@@ -149,22 +160,10 @@ def _check_oneofs(contract: Contract, message: str, value: Value, path: str) -> 
             seen[field.oneof] = field.name
 
 
-def _read_key(kind: Kind, key: Any, path: str) -> Any:
+def _read_key(kind: Kind, key: Any) -> Any:
     if not isinstance(key, str):
-        raise UsageError(f"{path}: a key that is not a text but {_name(key)}")
-    try:
-        return scalars.read_key(kind, key)
-    except UsageError as error:
-        raise UsageError(f"{path}: {error.message}") from None
-
-
-def _read(contract: Contract, field: Field, found: Any, codec: Codec, path: str) -> Any:
-    if field.kind is Kind.MESSAGE:
-        return from_tree(contract, field.type_name, found, codec, path)
-    try:
-        return _read_scalar(contract, field, found, codec)
-    except UsageError as error:
-        raise UsageError(f"{path}: {error.message}", error.remedy) from None
+        raise UsageError(f"a key that is not a text but {_name(key)}")
+    return scalars.read_key(kind, key)
 
 
 def _read_scalar(contract: Contract, field: Field, found: Any, codec: Codec) -> Any:

@@ -47,7 +47,8 @@ def _write_message(
         found, here, name = value[field.name], f"{path}.{field.name}", xml_name(field.json_name)
         if field.map_key is not None:
             for key, one in found.items():
-                text = _escape(scalars.write_key(field.map_key, key), here)
+                with scalars.FieldPath(here):
+                    text = _escape(scalars.write_key(field.map_key, key))
                 parts.append(f"<{name}><key>{text}</key>")
                 _write_one(contract, field, one, "value", here, parts)
                 parts.append(f"</{name}>")
@@ -63,18 +64,15 @@ def _write_one(
     if field.kind is Kind.MESSAGE:
         _write_message(contract, field.type_name, value, path, parts)
     else:
-        try:
-            text = scalars.write_text(contract, field, value)
-        except UsageError as error:
-            raise UsageError(f"{path}: {error.message}", error.remedy) from None
-        parts.append(_escape(text, path))
+        with scalars.FieldPath(path):
+            parts.append(_escape(scalars.write_text(contract, field, value)))
     parts.append(f"</{name}>")
 
 
-def _escape(text: str, path: str) -> str:
+def _escape(text: str) -> str:
     forbidden = find_forbidden_character(text)
     if forbidden is not None:
-        raise UsageError(f"{path}: XML does not allow the character U+{ord(forbidden):04X}")
+        raise UsageError(f"XML does not allow the character U+{ord(forbidden):04X}")
     return re.sub("[&<>\r]", lambda found: _SPECIAL[found[0]], text)
 
 
@@ -132,20 +130,16 @@ def _read_entry(contract: Contract, field: Field, element: Any, path: str) -> tu
     value = element.find(f"{{{contract.xml_namespace}}}value")
     if key is None or value is None:
         raise UsageError(f"{path}: an entry without key and value")
-    try:
+    with scalars.FieldPath(path):
         name = scalars.read_key(field.map_key, _text(key))
-    except UsageError as error:
-        raise UsageError(f"{path}: {error.message}") from None
     return name, _read_one(contract, field, value, path)
 
 
 def _read_one(contract: Contract, field: Field, element: Any, path: str) -> Any:
     if field.kind is Kind.MESSAGE:
         return _read_message(contract, field.type_name, element, path)
-    try:
+    with scalars.FieldPath(path):
         return scalars.read_text(contract, field, _text(element))
-    except UsageError as error:
-        raise UsageError(f"{path}: {error.message}", error.remedy) from None
 
 
 def _text(element: Any) -> str:

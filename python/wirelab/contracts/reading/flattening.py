@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from google.protobuf import descriptor_pb2
 
 from wirelab.contracts.documents import DEPTH_MAX
 from wirelab.contracts.names import Names, camel_case, snake_case
-from wirelab.contracts.recursion import find_components, is_map, measure_depths
+from wirelab.contracts.reading.recursion import find_components, is_map, measure_depths
 from wirelab.contracts.schema import Enum, Field, Kind, Label, Message
 from wirelab.contracts.validation import FIELDS_MAX, refuse_fields
 from wirelab.errors import UsageError
@@ -214,10 +215,7 @@ def _with_oneof(field: Any, made: Field, names: Names, oneofs: dict[str, str]) -
     if oneof.name not in oneofs:
         fits = _FIELD_NAME.fullmatch(oneof.name)
         oneofs[oneof.name] = names.take(oneof.name if fits else snake_case(oneof.name))
-    label, name = made.label, oneofs[oneof.name]
-    return Field(
-        *(made.name, made.json_name, made.number, made.kind, label, made.type_name), oneof=name
-    )
+    return replace(made, oneof=oneofs[oneof.name])
 
 
 def _scalar_kind(field: Any, path: str) -> Kind:

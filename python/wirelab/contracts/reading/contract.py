@@ -1,4 +1,4 @@
-"""A contract from a descriptor set, as the engine makes it of a .proto.
+"""A contract of one method or message of a descriptor set.
 
 The chosen method's request and reply become the contract's messages, with all types that they
 need. Where a message was in another file, package or message, only its name changes.
@@ -14,9 +14,9 @@ from google.protobuf import json_format, message_factory
 
 from wirelab.contracts import documents
 from wirelab.contracts.codecs import Codec, decode, encode
-from wirelab.contracts.descriptor_pools import make_pool
-from wirelab.contracts.flattening import Flattening
 from wirelab.contracts.names import Names, camel_case, snake_case
+from wirelab.contracts.reading.flattening import Flattening
+from wirelab.contracts.reading.pools import make_pool
 from wirelab.contracts.schema import Contract
 from wirelab.contracts.source import Source
 from wirelab.contracts.validation import check_contract
