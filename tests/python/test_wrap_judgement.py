@@ -251,6 +251,28 @@ def test_time_without_requests_at_the_end_is_named() -> None:
     assert "900 ms before the end of the 2.00 s" in found["end of the load"].reason
 
 
+@pytest.mark.parametrize(
+    ("requests", "bad", "expected"),
+    [
+        (2000, {}, set()),
+        (2001, {}, {"end of the load"}),
+        (2000, {"broken": 1}, {"end of the load", "errors"}),
+    ],
+)
+def test_the_last_replies_of_all_requests_may_be_slow(
+    requests: int, bad: dict[str, int], expected: set[str]
+) -> None:
+    slow = document(
+        load__seconds=1.1,
+        load__per_s=1818.0,
+        exchanges__latency_us={**changed()["exchanges"]["latency_us"], "max": 900_000.0},
+        exchanges__endings={"framed": 2000 - sum(bad.values()), **bad},
+    )
+    report = replace(REPORT, seconds=2.0, rate_per_s=1000.0)
+    found = checks(slow, replace(OPTIONS, requests=requests), report)
+    assert marked(found) - {"requests"} == expected
+
+
 def test_connections_that_the_server_ended_are_not_charged_to_the_tool() -> None:
     used = {**FOUR["exchanges__connections"], "used": 204}
     assert marked(checks(document(exchanges__connections=used))) == {"connections"}

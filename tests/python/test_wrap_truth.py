@@ -49,7 +49,7 @@ def wrapped(port: int, words: tuple[str, ...]) -> Json:
     call = [wirelab, "wrap", "--json", "--port", str(port), "--", *command]
     done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False)
     document: Json = json.loads(done.stdout)
-    assert done.returncode == (0 if document["verdict"]["trusted"] else 1), done.stderr
+    assert done.returncode == (1 if document["verdict"]["trusted"] is False else 0), done.stderr
     return document
 
 

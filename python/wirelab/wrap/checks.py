@@ -204,7 +204,10 @@ def _rate(case: Case) -> Check | None:
 
 
 def _load_end(case: Case) -> Check | None:
-    return None if case.report is None else window.check_end(case.measured, case.report)
+    if case.report is None:
+        return None
+    requested = case.options.requests if case.options else None
+    return window.check_end(case.measured, case.report, requested)
 
 
 def _errors(case: Case) -> Check | None:

@@ -65,16 +65,19 @@ def check_rate(measured: Measured, report: ToolReport) -> Check | None:
     return Check.judged("rate", right, reason)
 
 
-def check_end(measured: Measured, report: ToolReport) -> Check | None:
+def check_end(measured: Measured, report: ToolReport, requested: int | None) -> Check | None:
     """Whether requests began until the end of the time that the rate counts. They stop where the
-    server has died, and where all users wait for a frozen one."""
+    server has died, and where all users wait for a frozen one. A tool that sent all of its
+    ``requested`` requests only waits for the last reply, at most as long as the slowest took."""
     load, whole_s = measured.document.load, reported_s(report)
     known = measured.document.exchanges.latency_us
     if whole_s is None or load.first_at_ns is None:
         return None
     idle_s = max(0.0, whole_s - load.seconds)
     usual_s = max(known.p90 / 1e6 if known else 0.0, 1.0 / load.per_s if load.per_s else 0.0)
-    allowed = max(IDLE_SHARE * whole_s, IDLE_S, PERIODS * usual_s)
+    is_complete = requested is not None and answered(measured.document) >= requested
+    last_s = known.max / 1e6 + IDLE_S if known and is_complete else 0.0
+    allowed = max(IDLE_SHARE * whole_s, IDLE_S, PERIODS * usual_s, last_s)
     reason = (
         f"the last request began {quantity(idle_s, 's')} before the end of the "
         f"{quantity(whole_s, 's')} that its rate and duration count"
