@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use prost_reflect::DescriptorPool;
 use wirelab_contract::print_error;
 use wirelab_load::plan::{Group, Plan};
-use wirelab_load::result::{Event, Fault, FaultKind};
+use wirelab_load::result::{Event, Fault, FaultKind, Outcome};
 use wirelab_load::target::Target;
 use wirelab_load::{Prepared, prepare};
 
@@ -30,6 +30,11 @@ pub(crate) fn drive() -> ExitCode {
             let _ = print(&Event::Progress(progress));
         })
     });
+    print_outcome(outcome)
+}
+
+/// Prints the last line, and returns the exit code.
+pub(crate) fn print_outcome(outcome: Result<Outcome, Fault>) -> ExitCode {
     let (event, code) = match outcome {
         Ok(outcome) => (Event::Result(Box::new(outcome)), 0),
         Err(fault) => {

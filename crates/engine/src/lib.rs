@@ -15,6 +15,7 @@ mod host;
 mod interrupt;
 mod link;
 mod live;
+mod merge;
 mod output_file;
 mod proto;
 mod sockets;
@@ -45,6 +46,8 @@ struct Arguments {
 enum Verb {
     /// Run a plan (one JSON document on standard input), report as JSON lines.
     Drive,
+    /// Add up the results of the parts of one load (JSON lines on standard input), as JSON.
+    Merge,
     /// Compare a service with the canonical model (one JSON document on standard input).
     Verify,
     /// Print what a capture holds: packets, bytes, calls and lost time, as JSON.
@@ -78,6 +81,7 @@ enum Verb {
 pub fn main() -> ExitCode {
     match Arguments::parse().verb {
         Verb::Drive => drive::drive(),
+        Verb::Merge => merge::merge(),
         Verb::Verify => verify::verify(),
         Verb::Dissect(arguments) => dissect::dissect(&arguments),
         Verb::Hops(arguments) => hops::hops(&arguments),

@@ -12,6 +12,7 @@ mod iiop;
 mod mix;
 mod one_way;
 mod open_files;
+mod parts;
 mod policies;
 mod sequences;
 mod slices;

@@ -29,6 +29,7 @@ pub use group::prepared::Prepared;
 pub use group::workload::prepare;
 pub use plan::target;
 pub use record::caller;
+pub use record::merge::merge;
 pub use run::run;
 pub use run::single::{RawResponse, Single};
 pub use schedule::arrivals;

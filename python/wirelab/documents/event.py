@@ -41,6 +41,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag=
     """One entry per group of the plan, in its order."""
     interrupted: bool
     """True when the run was interrupted before its windows closed."""
+    late_s: float | None = None
+    """Seconds after the moment that the plan's `part` names at which the load threads were
+    ready, 0 where they were in time; of several processes the longest."""
     process: Process
     """CPU and memory of the engine process."""
     profile: str

@@ -25,6 +25,8 @@ class Plan(
     groups: tuple[Group, ...]
     """Groups of calls, each with its own workload and load, run at the same time, or by
     turns."""
+    part: Part | None = None
+    """This process makes a part of the load, and others the rest of it."""
     progress_ms: int = 500
     """Milliseconds between progress lines; 0: none."""
     progress_times: bool = False
@@ -276,6 +278,24 @@ class MixPart(
     """Above 0. Its share of the arrivals is its weight divided by the sum of all weights."""
     workload: Workload
     """What is called."""
+
+
+class Part(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """The part of the load that this process makes, of several that make it together. Users,
+    arrivals, connections and calls of the plan are those of all: user k, and arrival k, belong
+    to part k modulo `of`. Seeds and rows of data therefore do not depend on the number of
+    processes."""
+
+    index: int
+    """Its number, from 0."""
+    of: int
+    """Number of processes, at most 1,000."""
+    start_ns: int
+    """When the load begins, nanoseconds of CLOCK_MONOTONIC, within a minute from now. The warm-
+    up lasts `max_s`, so that all windows open together. Arrivals that were due before this
+    process was ready are late, and counted from when they were due."""
 
 
 class IntegerRandomValue(

@@ -91,6 +91,10 @@ pub struct Outcome {
     pub profile: String,
     /// True when the run was interrupted before its windows closed.
     pub interrupted: bool,
+    /// Seconds after the moment that the plan's `part` names at which the load threads were
+    /// ready, 0 where they were in time; of several processes the longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_s: Option<f64>,
     /// The log of calls, where the plan wants one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_log: Option<CallLogOutcome>,

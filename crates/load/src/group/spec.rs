@@ -12,6 +12,7 @@ use crate::connection::tls_files::Secure;
 use crate::group::Spec;
 use crate::group::prepared::Prepared;
 use crate::plan::legality::{check_group, check_socket};
+use crate::plan::part::share;
 use crate::plan::target::{Target, TargetError};
 use crate::plan::{Group, HeadLimits, Load, Plan, Stage, Warmup, Window};
 use crate::record::first_calls::FIRST_CALLS_MAX;
@@ -67,7 +68,7 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared) -> Result<Spec, Fault> 
     let target = target(plan.allow_any_target, group, object.as_ref())?;
     check_socket(&group.stack, &target)?;
     check_times(group)?;
-    let in_flight_max = in_flight_max(&group.load)?;
+    let in_flight_max = plan.own(in_flight_max(&group.load)? as u64) as usize;
     check_threads(plan.threads, in_flight_max)?;
     let authority = group
         .authority
@@ -83,7 +84,7 @@ fn spec(plan: &Plan, group: &Group, prepared: &Prepared) -> Result<Spec, Fault> 
         report: report(plan, group)?,
         sessions: SessionFactory::of(group, object.map(|object| object.key))?
             .watching(prepared.watched().into_iter()),
-        connections_max: connections_max(&group.stack, in_flight_max, plan.threads)?,
+        connections_max: connections_max(plan, &group.stack, in_flight_max)?,
         in_flight_max,
         keep: !group.stack.closes(),
         any_target: plan.allow_any_target,
@@ -334,12 +335,13 @@ fn places(in_flight_max: u32) -> Result<usize, Fault> {
     }
 }
 
-fn connections_max(stack: &Stack, in_flight_max: usize, threads: u32) -> Result<usize, Fault> {
+fn connections_max(plan: &Plan, stack: &Stack, in_flight_max: usize) -> Result<usize, Fault> {
+    let threads = plan.threads;
     let needed = match stack.connection {
         // Each call needs a connection of its own.
         Connection::Close => in_flight_max,
         Connection::Keep => connections_needed(in_flight_max, stack.in_flight, threads),
-        Connection::Pool(count) => count as usize,
+        Connection::Pool(count) => plan.own(u64::from(count)) as usize,
     };
     match needed >= threads as usize {
         true => Ok(needed),
@@ -358,23 +360,9 @@ fn connections_needed(in_flight_max: usize, in_flight: u32, threads: u32) -> usi
         .sum()
 }
 
-/// The part of `whole` that falls to the `index`-th of `parts`.
-pub(crate) fn share(whole: u64, index: u32, parts: u32) -> u64 {
-    let (index, parts) = (u64::from(index), u64::from(parts));
-    whole / parts + u64::from(index < whole % parts)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shares_add_up_to_the_whole() {
-        for (whole, parts) in [(0, 1), (7, 3), (1_000_001, 4), (2, 5)] {
-            let sum: u64 = (0..parts).map(|index| share(whole, index, parts)).sum();
-            assert_eq!(sum, whole);
-        }
-    }
 
     #[test]
     fn every_thread_has_connections_for_its_own_share_of_the_calls() {

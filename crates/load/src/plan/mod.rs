@@ -7,6 +7,7 @@ mod data;
 mod expect;
 pub(crate) mod legality;
 mod load;
+pub(crate) mod part;
 mod slices;
 mod stream;
 pub mod target;
@@ -20,6 +21,7 @@ use wirelab_stack::Stack;
 pub use data::{Data, RandomValue, RowPer, Rows};
 pub use expect::{Expect, SizeRange};
 pub use load::{Distribution, Load, Stage, Warmup, Window};
+pub use part::Part;
 pub use slices::Slices;
 pub use stream::{Stream, StreamFormat};
 pub use workload::{Carry, MixPart, RequestStep, SequenceStep, Workload};
@@ -61,6 +63,9 @@ pub struct Plan {
     /// under way. The length of their windows is that of all their slices together.
     #[serde(default)]
     pub slices: Option<Slices>,
+    /// This process makes a part of the load, and others the rest of it.
+    #[serde(default)]
+    pub part: Option<Part>,
 }
 
 /// How threads wait. Time spent spinning is reported apart (`spin_s` of the result).

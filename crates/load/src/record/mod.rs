@@ -4,6 +4,7 @@ pub(crate) mod call_log;
 pub mod caller;
 pub(crate) mod events;
 pub(crate) mod first_calls;
+pub(crate) mod merge;
 pub(crate) mod message_times;
 pub(crate) mod over_time;
 pub(crate) mod pauses;

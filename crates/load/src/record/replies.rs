@@ -3,7 +3,7 @@
 use crate::call::result::{RepliesOutcome, ReplyOutcome};
 
 /// Different replies that are kept apart.
-const DIFFERENT_MAX: usize = 16;
+pub(crate) const DIFFERENT_MAX: usize = 16;
 
 /// Counts of equal replies.
 #[derive(Debug, Clone, Default)]

@@ -16,7 +16,7 @@ use crate::call::waiting::Numbers;
 use crate::group::Group;
 use crate::group::outcome::{self, During, Merged};
 use crate::group::prepared::Prepared;
-use crate::group::spec::share;
+use crate::plan::part::share;
 use crate::plan::{self, Load, Plan, Window};
 use crate::reactor::shared::Shared;
 use crate::reactor::slices::Slices;
@@ -60,6 +60,9 @@ pub fn run(
     if let Some(slices) = &plan.slices {
         slices.check(plan)?;
     }
+    if let Some(part) = &plan.part {
+        part.check(plan)?;
+    }
     let fit = files::fit(plan, prepared)?;
     let plan = &*fit.plan;
     // Every core is tried before anything begins; the first is kept.
@@ -68,7 +71,7 @@ pub fn run(
     }
     // Before any thread: a file that cannot be made is a fault of the plan.
     let log = plan.call_log.as_deref().map(CallLog::create).transpose()?;
-    let quotas = plan.groups.iter().map(|group| quota(group, warm(plan)));
+    let quotas = plan.groups.iter().map(|group| quota(plan, group));
     let shared = Arc::new(Shared::new(plan.threads, quotas.collect(), slices(plan)));
     let watching_threads = if plan.progress_times { plan.threads } else { 0 };
     let mut coordinator = Coordinator {
@@ -85,8 +88,10 @@ pub fn run(
         file_tables: fit.tables.clone(),
         marks: Marks::default(),
         pauses: Pauses::default(),
+        late_s: None,
     };
-    let began = now_ns();
+    // With others, at the moment that all were given.
+    let began = plan.part.map_or_else(now_ns, |part| part.start_ns);
     if !warm(plan) {
         // Before the threads start: without a warm-up their first call belongs to the window.
         coordinator.open_window(began);
@@ -96,6 +101,9 @@ pub fn run(
     }
     let threads = spawn(&fit, &shared, &coordinator.watched, log.as_ref(), began)
         .map_err(|error| fault::machine(&error))?;
+    coordinator.late_s = plan
+        .part
+        .map(|part| seconds(now_ns().saturating_sub(part.start_ns)));
     coordinator.run_phases(began);
     let groups = join(threads, shared.window())?;
     Ok(coordinator.outcome(groups))
@@ -138,11 +146,11 @@ fn longest_s(plan: &Plan) -> f64 {
 
 /// How many calls a group's window is to hold. One call more closes it, where calls come
 /// whether or not others have ended, or are under way already when it opens.
-fn quota(group: &plan::Group, warm: bool) -> Option<Arc<Quota>> {
-    let open = !group.load.is_closed();
+fn quota(plan: &Plan, group: &plan::Group) -> Option<Arc<Quota>> {
+    let closes = warm(plan) || !group.load.is_closed();
     match group.window {
         Window::DurationS(_) => None,
-        Window::Calls { calls, .. } => Some(Arc::new(Quota::new(calls, warm || open))),
+        Window::Calls { calls, .. } => Some(Arc::new(Quota::new(plan.own(calls), closes))),
     }
 }
 
@@ -204,13 +212,10 @@ fn groups_of(
             spec.connections_max = share(spec.connections_max as u64, index, plan.threads) as usize;
             spec.in_flight_max = share(spec.in_flight_max as u64, index, plan.threads) as usize;
             // Users and arrivals take turns over the threads.
-            let numbers = Numbers {
-                first: index,
-                step: plan.threads,
-            };
-            let own = own_users(&group.load, index, plan.threads);
-            spec.script.number(own as usize, numbers);
-            let demand = demand_of(group, numbers, quota.clone(), began);
+            let numbers = plan.numbers(index);
+            let users = share(own_users(plan, group), index, plan.threads) as u32;
+            spec.script.number(users as usize, numbers);
+            let demand = demand_of(group, users, numbers, quota.clone(), began);
             let lines = log.map(|log| CallLines::new(Arc::clone(log), number as u32, index));
             let mut part = Group::new(spec, number as u32, demand, lines);
             part.periods = Periods::of(&group.load, began);
@@ -225,28 +230,26 @@ fn groups_of(
         .collect()
 }
 
-/// Users of a closed load that fall to a thread; an open load has none.
-fn own_users(load: &Load, index: u32, threads: u32) -> u32 {
-    match load {
-        Load::Closed { users, .. } => share(u64::from(*users), index, threads) as u32,
+/// Users of a closed load that fall to this process; an open load has none.
+fn own_users(plan: &Plan, group: &plan::Group) -> u64 {
+    match group.load {
+        Load::Closed { users, .. } => plan.own(u64::from(users)),
         _ => 0,
     }
 }
 
 fn demand_of(
     group: &plan::Group,
+    users: u32,
     numbers: Numbers,
     quota: Option<Arc<Quota>>,
     began: u64,
 ) -> Demand {
-    let Numbers {
-        first: index,
-        step: threads,
-    } = numbers;
-    match (&group.load, Arrivals::of(&group.load, index, threads)) {
+    let Numbers { first, step } = numbers;
+    match (&group.load, Arrivals::of(&group.load, first, step)) {
         (_, Some(arrivals)) => Demand::open(arrivals, numbers, quota, began),
         (
-            load @ Load::Closed {
+            Load::Closed {
                 think_s,
                 think,
                 calls_per_pause,
@@ -257,9 +260,8 @@ fn demand_of(
             },
             None,
         ) => {
-            let users = own_users(load, index, threads);
             let behaviour = Behaviour {
-                think: Think::new(*think_s, *think, *seed, index),
+                think: Think::new(*think_s, *think, *seed, first),
                 calls_per_pause: *calls_per_pause,
                 iterations: *iterations,
                 stages: (!stages.is_empty()).then(|| Stages::new(0.0, stages)),
@@ -332,6 +334,8 @@ struct Coordinator<'a, F: FnMut(Progress)> {
     file_tables: Option<FileTables>,
     marks: Marks,
     pauses: Pauses,
+    /// How late the load threads were, of a load that begins at a given moment.
+    late_s: Option<f64>,
 }
 
 impl<F: FnMut(Progress)> Coordinator<'_, F> {
@@ -359,19 +363,29 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         };
         let (min_s, max_s) = (min_s * turns, max_s * turns);
         let groups = self.plan.groups.iter().filter(|group| warms_up(group));
-        let users = groups.map(|group| u64::from(own_users(&group.load, 0, 1)));
+        let users = groups.map(|group| own_users(self.plan, group));
         let mut series = Warmup::new(users.sum());
         let (mut sampled, mut next) = (0, self.first_sample(began));
         loop {
             self.wait_for_sample(next, began, began + ns(max_s));
-            let (calls, elapsed) = (self.shared.warmup_calls(), seconds(now_ns() - began));
+            let (calls, elapsed) = (
+                self.shared.warmup_calls(),
+                seconds(now_ns().saturating_sub(began)),
+            );
             if self.has_whole_sample(next) {
                 series.sample(calls - sampled);
             }
             (sampled, next) = (calls, self.sample_after(next));
             self.marks.stationary = elapsed >= min_s && series.stationary();
-            if self.marks.stationary || elapsed >= max_s || self.stopped() {
+            if self.stopped() {
                 return self.open_window(now_ns());
+            }
+            match self.plan.part {
+                Some(_) if elapsed >= max_s => return self.open_window(began + ns(max_s)),
+                None if self.marks.stationary || elapsed >= max_s => {
+                    return self.open_window(now_ns());
+                }
+                _ => {}
             }
         }
     }
@@ -569,6 +583,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             .into(),
             interrupted: self.interrupted,
             call_log,
+            late_s: self.late_s,
             process: Process {
                 cpu_user_s: end.user_s - start.user_s,
                 cpu_system_s: end.system_s - start.system_s,
