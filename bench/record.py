@@ -13,6 +13,7 @@ from bench.process import Reading
 from bench.races import Raced
 from bench.rows.build import Built
 from bench.rows.captures import Ablation
+from bench.rows.clients import Divided
 from bench.rows.codecs import Timed
 from bench.rows.host import HostAblation
 from bench.rows.links import Exactness
@@ -146,6 +147,16 @@ def live_row(followed: Followed) -> Row:
         "ratios": [_ratio(figure) for figure in followed.figures],
     }
     return Row("live", table.live_lines(followed), followed.figures, raw)
+
+
+def clients_row(divided: Divided) -> Row:
+    """Every start and every sum."""
+    raw = {
+        "late_ms": divided.late_ms,
+        "merge_ms": divided.merge_ms,
+        "ratios": [_ratio(figure) for figure in divided.figures],
+    }
+    return Row("clients", table.clients_lines(divided), divided.figures, raw)
 
 
 def capture_row(every: list[Ablation]) -> Row:

@@ -24,6 +24,7 @@ from bench.record import (
     Row,
     build_row,
     capture_row,
+    clients_row,
     codecs_row,
     host_row,
     links_row,
@@ -39,6 +40,7 @@ from bench.record import (
 from bench.rows import (
     build,
     captures,
+    clients,
     codecs,
     host,
     links,
@@ -58,6 +60,7 @@ CODECS_KEY = "codecs"
 NETWORK_KEYS = ("packets", "links", "capture", "live", "host")
 STARTUP_KEY = "startup"
 BUILD_KEY = "build"
+CLIENTS_KEY = "clients"
 TSHARK = "tshark"
 
 
@@ -133,7 +136,7 @@ def _find_missing_tool() -> str | None:
 
 def _options(races: list[str]) -> argparse.Namespace:
     keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *engine_tax.XML_ROWS, *NETWORK_KEYS]
-    keys += [STARTUP_KEY, BUILD_KEY]
+    keys += [STARTUP_KEY, BUILD_KEY, CLIENTS_KEY]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short pair: smoke, no figures")
     parser.add_argument(
@@ -195,6 +198,8 @@ def _jobs(
         jobs[STARTUP_KEY] = lambda: startup_row(startup.run(scale.pairs, programs))
     if BUILD_KEY in keys:
         jobs[BUILD_KEY] = lambda: build_row(build.run(quick=scale is QUICK))
+    if CLIENTS_KEY in keys:
+        jobs[CLIENTS_KEY] = lambda: clients_row(clients.run(5 if scale is QUICK else 100))
     return jobs | {
         key: partial(_network_row, key, programs, scale) for key in NETWORK_KEYS if key in keys
     }

@@ -10,6 +10,7 @@ from bench.process import Reading
 from bench.races import Raced
 from bench.rows.build import Built
 from bench.rows.captures import Ablation
+from bench.rows.clients import ADDED, Divided
 from bench.rows.codecs import Timed
 from bench.rows.host import HostAblation
 from bench.rows.links import Exactness
@@ -195,6 +196,17 @@ def live_lines(followed: Followed) -> list[str]:
     return lines + _warn_of_disturbance(
         followed.others_share, "both share the two cores with the load"
     )
+
+
+def clients_lines(divided: Divided) -> list[str]:
+    """How far apart two clients start, and the cost of a sum."""
+    return [
+        "",
+        "Two clients of one load on this machine  [clients]",
+        f"  {'start skew, median':<24}{plain(median(divided.late_ms)):>10} ms",
+        f"  {f'sum of {ADDED} results':<24}{plain(median(divided.merge_ms)):>10} ms",
+        *(ratio_line(figure) for figure in divided.figures),
+    ]
 
 
 def ratio_line(ratio: Ratio) -> str:

@@ -42,11 +42,13 @@ def test_the_prior_of_equal_variances_is_infinite_and_of_unequal_ones_is_not() -
     assert prior(equal, np.full(equal.size, 5.0))[0] > 50.0
 
 
-def layout(random: np.random.Generator, kind: str) -> list[dict[int, float]]:
+def layout(
+    random: np.random.Generator, kind: str, cells: int = CELLS, repeats: int = REPEATS
+) -> list[dict[int, float]]:
     """Equal cells whose noise is that of real trials, each with a scale of its own, on a machine
     that is quiet, drifts, wanders or is disturbed in bursts."""
-    scales = np.exp(random.normal(0.0, 0.5, CELLS))
-    order = [(b, c) for b in range(REPEATS) for c in random.permutation(CELLS)]
+    scales = np.exp(random.normal(0.0, 0.5, cells))
+    order = [(b, c) for b in range(repeats) for c in random.permutation(cells)]
     size, typical = len(order), float(RESIDUALS.std())
     shift = np.zeros(size)
     if kind == "drift":
@@ -60,7 +62,7 @@ def layout(random: np.random.Generator, kind: str) -> list[dict[int, float]]:
             length = int(random.integers(1, 5))
             shift[at : at + length] -= 4.0 * typical
             at += length
-    made: list[dict[int, float]] = [{} for _ in range(CELLS)]
+    made: list[dict[int, float]] = [{} for _ in range(cells)]
     for place, (block, cell) in enumerate(order):
         noise = scales[cell] * random.choice(RESIDUALS) + shift[place]
         made[cell][block] = exp(float(noise))
@@ -87,6 +89,21 @@ def test_intervals_hold_the_truth_as_often_as_they_say(kind: str) -> None:
             )
     assert np.mean(holding) >= 0.93
     assert np.median(widths) <= (0.95 if kind in ("quiet", "bursts") else 0.85)
+
+
+@pytest.mark.parametrize("kind", ["quiet", "drift", "walk", "bursts"])
+@pytest.mark.parametrize(("cells", "repeats"), [(6, 4), (6, 8), (3, 8)])
+def test_coverage_in_ten_thousand_worlds(kind: str, cells: int, repeats: int) -> None:
+    """As docs/reference/blocks.md has it: at least 94.5 % of the intervals contain the truth."""
+    random = np.random.default_rng(99)
+    holding = 0
+    for _ in range(10_000):
+        found = blocks(layout(random, kind, cells, repeats))
+        assert found is not None
+        for a, b in combinations(range(cells), 2):
+            value, spread = found.difference(a, b)
+            holding += abs(value) <= spread.reach(0.95)
+    assert holding / (10_000 * cells * (cells - 1) / 2) >= 0.945
 
 
 def test_without_drift_a_complete_layout_has_the_means_of_its_cells() -> None:

@@ -165,10 +165,10 @@ def test_settings_that_say_the_same_share_a_sentence() -> None:
     assert "in 2 of 8 settings (Hello 30 MB with 8 and 16 users)" in equal[0]
     undecided = [one for one in shown if one.startswith("Undecided")]
     assert "in 2 of 8 settings (Hello 30 MB with 1 and 32 users)" in undecided[0]
-    upheld = (
-        r"Among all 8 comparisons Holm's method upholds \d of \d differences? in calls per second"
+    confirmed = (
+        r"Among all 8 comparisons Holm's method confirms \d of \d differences? in calls per second"
     )
-    assert re.search(upheld, shown[-1])
+    assert re.search(confirmed, shown[-1])
 
 
 def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
@@ -189,15 +189,15 @@ def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
         assert row["verdict"] == "undecided"
         assert row["p_value_holm"] > 0.05
         assert row["reason"].startswith(
-            "a difference by its own interval, not upheld among 20 comparisons (Holm); "
+            "a difference by its own interval, not confirmed among 20 comparisons (Holm); "
         )
     found = sentences(every, 0.0)
     decided = [one for one in found if not one.startswith(("Undecided", "Brackets show"))]
     assert not any(" than " in sentence for sentence in decided)
     assert found[0].startswith("Calls per second: undecided in all 20 settings (grpc@rust over ")
     assert found[1].startswith("Undecided: calls per second of grpc@rust and rest@rust json in all")
-    assert "more (Holm's method does not uphold 1 difference)" in found[1]
-    assert "Among all 20 comparisons Holm's method upholds 0 of " in found[-1]
+    assert "more (Holm's method does not confirm 1 difference)" in found[1]
+    assert "Among all 20 comparisons Holm's method confirms 0 of " in found[-1]
 
 
 def test_below_the_threshold_is_equivalence() -> None:

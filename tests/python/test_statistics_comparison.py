@@ -182,15 +182,15 @@ def _of(p_value: float) -> Comparison:
     return replace(found, verdict="higher", p_value=p_value)
 
 
-def test_what_holm_does_not_uphold_is_undecided_with_the_reason() -> None:
-    """Two found differences of three: the weaker one is not upheld in the family."""
+def test_what_holm_does_not_confirm_is_undecided_with_the_reason() -> None:
+    """Two found differences of three: the weaker one is not confirmed in the family."""
     three = [_of(0.001), _of(0.04), ratio([1.0, 1.1], [1.0, 1.1])]
     judged = family(three)
     assert [c.verdict for c in judged] == ["higher", "undecided", "undecided"]
     assert [c.withdrawn for c in judged] == [False, True, False]
     assert (
         judged[1].reason
-        == "a difference by its own interval, not upheld among 3 comparisons (Holm)"
+        == "a difference by its own interval, not confirmed among 3 comparisons (Holm)"
     )
     assert judged[1].ratio == three[1].ratio
     assert [c.p_holm for c in judged] == pytest.approx([0.003, 0.08, 1.0])

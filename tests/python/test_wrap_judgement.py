@@ -519,3 +519,27 @@ def test_the_correction_of_wrk_is_part_of_a_difference() -> None:
     assert marked(found) == {"latency"}
     assert "coordinated omission" in found["latency"].reason
     assert "coordinated omission" not in checks(report=REPORT)["latency"].reason
+
+
+@pytest.mark.parametrize(
+    ("late_s", "outcome"),
+    [
+        ([60e-6] * 500, "marked"),
+        # As often as one call in a hundred, three being under way.
+        ([60e-6] * 490 + [1.2e-3] * 10, "not-measurable"),
+        ([60e-6] * 490 + [0.4e-3] * 10, "marked"),
+        # Rarer than one call in three hundred.
+        ([60e-6] * 499 + [1.2e-3], "marked"),
+        ([1.2e-3] * 500, "marked"),
+        ([1.2e-3] * 10, "marked"),
+    ],
+)
+def test_a_percentile_that_the_machine_may_have_raised_is_not_judged(
+    late_s: list[float], outcome: str
+) -> None:
+    given = document(exchanges__latency_bins=latency_bins(100.0, 100.0, 200.0, 400.0, 450.0))
+    report = replace(REPORT, latency_s={"p99": 1.3e-3})
+    (pair,) = comparison.pairs(report, given, late_s)
+    assert (pair.differs, pair.undecided) == (outcome == "marked", outcome != "marked")
+    fast = replace(REPORT, latency_s={"p99": 0.2e-3})
+    assert comparison.pairs(fast, given, late_s)[0].differs, "too small is never the machine's"

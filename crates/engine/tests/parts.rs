@@ -239,7 +239,7 @@ fn each_row_of_data_is_taken_by_one_part() {
 }
 
 #[test]
-fn a_part_that_starts_late_says_so_and_its_window_is_that_of_the_others() {
+fn a_part_that_starts_late_reports_it_and_its_window_is_that_of_the_others() {
     let (address, _) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
     let mut plan = plan(&address);
     plan["groups"][0]["load"] = json!({"kind": "constant", "rate": 200.0, "in_flight_max": 4});

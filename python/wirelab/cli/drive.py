@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code, out
+from wirelab.cli.options.clients import ClientsOptions
 from wirelab.cli.options.common import (
     GroupedCommand,
     accept_folder,
@@ -81,6 +82,7 @@ OF_STACKS = {"ready-timeout": "leave it out: a server at a URL is running alread
 @option_group("message", MessageOptions, "Message to a URL")
 @option_group("stream", StreamOptions, "Stream of messages from a URL")
 @option_group("contract", ContractOptions, "Message to a service of wirelab")
+@option_group("clients", ClientsOptions, "Several clients")
 @option_group("thresholds", DriveThresholdOptions, THRESHOLDS)
 @option_group("output", OutputOptions, "Output")
 @exit_with_code
@@ -147,6 +149,7 @@ def read_spec(options: Options) -> DriveSpec:
         any_target=connection.any_target,
         postgres=connection.postgres,
         ready_timeout_s=connection.ready_timeout_s,
+        clients=options.clients.spec(),
     )
 
 

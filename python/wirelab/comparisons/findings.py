@@ -35,7 +35,7 @@ class FigureFinding:
 
     figure: Figure
     verdict: Verdict
-    """Withdrawn where Holm's method does not uphold a difference among these figures."""
+    """Withdrawn where Holm's method does not confirm a difference among these figures."""
     ratio: Interval
     """Of b over a, which holds at all looks together."""
     p_holm: float
@@ -94,8 +94,8 @@ def _finding(
     figure: Figure, row: Sequence[tuple[float, float]], threshold: float, p: float
 ) -> FigureFinding:
     decision = judge([a for a, _ in row], [b for _, b in row], threshold)
-    upheld = decision.outcome == "equivalent" or p < ALPHA
-    return FigureFinding(figure, decision.outcome if upheld else "undecided", decision.ratio, p)
+    confirmed = decision.outcome == "equivalent" or p < ALPHA
+    return FigureFinding(figure, decision.outcome if confirmed else "undecided", decision.ratio, p)
 
 
 def _usefulness(one: FigureFinding) -> tuple[bool, int, float]:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from wirelab.clients import comparison
+from wirelab.clients.ray_cluster import ClientsSpec
+from wirelab.clients.together import ClientsRunner
 from wirelab.documents.event import Outcome
 from wirelab.drive.advice import hints, noise
 from wirelab.drive.amount import Amount
@@ -49,6 +52,8 @@ class DriveSpec:
     """A URL may be of another machine."""
     postgres: str = ""
     ready_timeout_s: float | None = None
+    clients: ClientsSpec | None = None
+    """Several engines; None: one."""
 
     def keeps_connections(self) -> bool:
         """Whether connections are kept open between calls."""
@@ -90,8 +95,10 @@ def measure(spec: DriveSpec, display: Display, on_build: OnBuild) -> MeasuredDri
     """Makes the calls. Raises :class:`WirelabError`."""
     spec, notes = _look_ahead(spec)
     server_noise = ServerNoise()
+    runner = None if spec.clients is None else ClientsRunner(spec.clients)
     with Interruption() as interruption, display() as on_progress:
-        outcome = _drive(spec, interruption, on_progress, on_build, server_noise)
+        outcome = _drive(spec, interruption, on_progress, on_build, server_noise, runner)
+    together = None if runner is None else runner.together
     group = GroupResult.of(outcome.groups[0])
     advice = hints(
         spec.target,
@@ -104,7 +111,11 @@ def measure(spec: DriveSpec, display: Display, on_build: OnBuild) -> MeasuredDri
     result = {
         **msgspec.to_builtins(summary(outcome, spec.amount)),
         "hints": [*notes, *advice],
-        "noise": noise(group, outcome.process, server_noise.kept_off(group)),
+        "noise": [
+            *noise(group, outcome.process, server_noise.kept_off(group)),
+            *(comparison.notes(together) if together else ()),
+        ],
+        "clients": msgspec.to_builtins(together.clients) if together else [],
     }
     named = hide_target(spec.reference)
     return MeasuredDrive(named, result, outcome, _judge(spec.conditions, named, group, outcome))
@@ -132,6 +143,7 @@ def _drive(
     on_progress: OnProgress,
     on_build: OnBuild,
     server_noise: ServerNoise,
+    runner: ClientsRunner | None,
 ) -> Outcome:
     if isinstance(spec.target, Stack):
         return drive_stack(
@@ -144,6 +156,7 @@ def _drive(
             ready_timeout_s=spec.ready_timeout_s,
             on_build=on_build,
             noise=server_noise,
+            runner=runner,
         )
     return drive_server(
         spec.target,
@@ -153,6 +166,7 @@ def _drive(
         interruption=interruption,
         on_progress=on_progress,
         noise=server_noise,
+        runner=runner,
     )
 
 

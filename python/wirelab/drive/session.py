@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,8 @@ from wirelab.stack.targets import Server, system_authorities
 Json = dict[str, object]
 OnProgress = Callable[[Progress], None] | None
 """None: nobody watches."""
+Runner = Callable[[Plan, Sequence[int], Interruption, RunObserver], Outcome]
+"""Executes a plan, on these cores where it can. Raises as :meth:`Drive.outcome` does."""
 PROGRESS_MS = 1000
 """Between two lines of progress for somebody who watches."""
 
@@ -93,8 +95,10 @@ def drive_server(
     interruption: Interruption,
     on_progress: OnProgress,
     noise: ServerNoise | None = None,
+    runner: Runner | None = None,
 ) -> Outcome:
-    """Drives somebody's server; ``noise`` observes its processes. Raises :class:`UsageError`,
+    """Drives somebody's server; ``noise`` observes its processes; ``runner`` is by default one
+    engine on this machine. Raises :class:`UsageError`,
     :class:`LabError`."""
     if not server.local and not any_target:
         raise UsageError(
@@ -116,7 +120,7 @@ def drive_server(
     noise = noise or ServerNoise()
     if server.local:
         noise.watch(listening_pids(server.address))
-    return _run_plan(plan, (), interruption, on_progress, noise)
+    return _run_plan(plan, (), interruption, on_progress, noise, runner)
 
 
 def drive_stack(
@@ -131,6 +135,7 @@ def drive_stack(
     ready_timeout_s: float | None = None,
     on_build: OnBuild = ignore,
     noise: ServerNoise | None = None,
+    runner: Runner | None = None,
 ) -> Outcome:
     """Starts a service of the lab and drives it; ``postgres`` is the URL of a server that
     already runs, ``ready_timeout_s`` the time without progress in which the service must become
@@ -173,7 +178,7 @@ def drive_stack(
                 plan = _make_stack_plan(stack, call, amount, table, endpoint)
                 noise = noise or ServerNoise()
                 noise.watch(service.pids())
-                return _run_plan(plan, table.engine, interruption, on_progress, noise)
+                return _run_plan(plan, table.engine, interruption, on_progress, noise, runner)
         except TrialFailed as failure:
             raise LabError(failure.reason, "see the message of the service above") from failure
 
@@ -208,6 +213,7 @@ def _run_plan(
     interruption: Interruption,
     on_progress: OnProgress,
     noise: ServerNoise,
+    runner: Runner | None,
 ) -> Outcome:
     if on_progress is not None:
         plan = {**plan, "progress_ms": PROGRESS_MS, "progress_times": True}
@@ -217,22 +223,25 @@ def _run_plan(
         if on_progress is not None:
             on_progress(progress)
 
-    with Scratch() as scratch:
-        log = scratch.folder / "engine.log"
-        drive = Drive(
-            msgspec.convert(plan, Plan),
-            ProcessOptions(log=log, cores=cores),
-            interruption=interruption,
-            observer=RunObserver(observe, noise.tick),
+    try:
+        outcome = (runner or run_here)(
+            msgspec.convert(plan, Plan), cores, interruption, RunObserver(observe, noise.tick)
         )
-        try:
-            outcome = drive.outcome()
-            noise.end()
-            return outcome
-        except EngineRefused as refused:
-            raise UsageError(refused.message, refused.remedy) from refused
-        except TrialFailed as failure:
-            raise LabError(failure.reason, "is the machine short of files or memory?") from failure
+        noise.end()
+        return outcome
+    except EngineRefused as refused:
+        raise UsageError(refused.message, refused.remedy) from refused
+    except TrialFailed as failure:
+        raise LabError(failure.reason, "is the machine short of files or memory?") from failure
+
+
+def run_here(
+    plan: Plan, cores: Sequence[int], interruption: Interruption, observer: RunObserver
+) -> Outcome:
+    """One engine on this machine: a :data:`Runner`."""
+    with Scratch() as scratch:
+        options = ProcessOptions(log=scratch.folder / "engine.log", cores=cores)
+        return Drive(plan, options, interruption=interruption, observer=observer).outcome()
 
 
 def _make_stack_plan(

@@ -9,6 +9,7 @@ import json
 
 import msgspec
 
+from wirelab.clients.together import ClientResult
 from wirelab.documents.event import (
     FileTables,
     GroupOutcome,
@@ -379,6 +380,8 @@ class PrintedResult(DriveResult, frozen=True, kw_only=True):
     """What ``wirelab drive --json`` prints."""
 
     target: str
+    clients: tuple[ClientResult, ...]
+    """What each of several clients did; empty where there was one."""
     hints: tuple[str, ...]
     """Sentences about what the result suggests."""
     noise: tuple[str, ...]

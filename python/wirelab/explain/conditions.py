@@ -139,7 +139,9 @@ def _judged(shift: Shift, plain: Gap | None) -> Shift:
     if not _excludes_zero(removed) or -least < removed.estimate < least:
         return replace(shift, reason="its interval includes both an effect and no effect")
     if shift.p_value >= ALPHA:
-        return replace(shift, reason="an effect by its own interval, not upheld among all (Holm)")
+        return replace(
+            shift, reason="an effect by its own interval, not confirmed among all (Holm)"
+        )
     return replace(shift, outcome="cause" if removed.estimate > 0 else "against")
 
 

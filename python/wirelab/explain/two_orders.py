@@ -99,12 +99,12 @@ def judged(design: TwoOrders, values: Values, threshold: float) -> Orders:
         "interaction": _ratio(values, threshold, (1.0, b), (-1.0, last), (-1.0, first), (1.0, a)),
     }
     names = [name for name, one in found.items() if one is not None]
-    upheld = dict(zip(names, family([one for one in found.values() if one]), strict=True))
+    confirmed = dict(zip(names, family([one for one in found.values() if one]), strict=True))
     return Orders(
         design.step,
-        upheld.get("first"),
-        upheld.get("last"),
-        upheld.get("interaction"),
+        confirmed.get("first"),
+        confirmed.get("last"),
+        confirmed.get("interaction"),
         _ratio(values, threshold, (1.0, b), (-1.0, a)),
         _times(*(values.get(name, ()) for name in (a, first, last, b))),
         design.refused,

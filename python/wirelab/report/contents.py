@@ -47,7 +47,7 @@ or the percentile-t bootstrap (20 and more). One trial has no interval.
 
 A comparison is a ratio with its interval: Welch's t on logarithms. It is higher or lower where
 two conditions are met. The interval excludes 1 by more than the declared threshold, and Holm's
-method upholds the difference among all comparisons of that figure in the run. Without the second
+method confirms the difference among all comparisons of that figure in the run. Without the second
 condition, a few of many comparisons would find a difference by chance. A comparison is equivalent
 where the interval lies within the threshold. All others are undecided.
 

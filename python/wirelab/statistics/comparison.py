@@ -39,7 +39,7 @@ class Comparison:
     ratio: Interval
     verdict: Verdict
     """That of :func:`wirelab.statistics.verdict.verdict`, withdrawn where Holm's method does not
-    uphold a difference in its family."""
+    confirm a difference in its family."""
     reason: str
     """Why."""
     threshold: float
@@ -52,7 +52,7 @@ class Comparison:
     ranked: bool = True
     """False: the figures are bounds, so no number of trials decides."""
     level: float = ALPHA
-    """The p below which its family upholds a difference."""
+    """The p below which its family confirms a difference."""
     levels: Levels | None = field(default=None, repr=False)
     """Of services that took turns in slices, where it is known how these varied."""
     p_holm: float | None = None
@@ -124,7 +124,7 @@ class Comparison:
 
     @property
     def withdrawn(self) -> bool:
-        """True for a difference by its own interval that its family does not uphold."""
+        """True for a difference by its own interval that its family does not confirm."""
         return self.verdict == "undecided" and self.p_value is not None and self.p_value < ALPHA
 
     def inverted(self) -> Comparison:
@@ -144,7 +144,7 @@ class Comparison:
 
     def undecided(self, why: str, level: float = ALPHA) -> Comparison:
         """The same comparison as an undecided one. ``level`` is the p below which its family
-        would uphold a difference."""
+        would confirm a difference."""
         return replace(self, verdict="undecided", reason=why, level=level)
 
     def not_ranked(self, why: str) -> Comparison:
@@ -307,7 +307,7 @@ def family(comparisons: Sequence[Comparison], alpha: float = ALPHA) -> list[Comp
     """The comparisons of one claim, judged together.
 
     Each verdict rests on its own 95 % interval, so of many comparisons without a difference
-    a few find one by chance. Differences that Holm's method does not uphold become undecided,
+    a few find one by chance. Differences that Holm's method does not confirm become undecided,
     with the reason; their intervals stay, being their own. Comparisons without an interval
     are not counted in the family, and equivalences need no such care: they claim no difference.
     """
@@ -327,7 +327,7 @@ def _in_family(comparison: Comparison, tested: int, alpha: float, level: float) 
         return comparison.undecided(why_undecided(comparison.ratio, comparison.threshold), level)
     if comparison.p_holm < alpha:
         return comparison
-    why = f"a difference by its own interval, not upheld among {tested} comparisons (Holm)"
+    why = f"a difference by its own interval, not confirmed among {tested} comparisons (Holm)"
     return comparison.undecided(why, level)
 
 

@@ -343,6 +343,15 @@ def _latency(case: Case) -> Check | None:
         f"{worst.name} is {quantity(worst.tool_s, 's')}{coarse} in the report, "
         f"{_seen_time(worst)} in the packets"
     )
+    late = [pair for pair in case.pairs if pair.undecided]
+    if late and not off:
+        worst = max(late, key=lambda pair: pair.tool_s - pair.wire_s)
+        return Check.unmeasurable(
+            "latency",
+            f"{worst.name} is {quantity(worst.tool_s, 's')}{coarse} in the report, "
+            f"{_seen_time(worst)} in the packets: the machine may have added "
+            f"{quantity(worst.machine_s, 's')}, since a thread that only slept was as late",
+        )
     if not off:
         steps = [pair for pair in case.pairs if pair.wire_range_s and pair is not worst]
         others = [f"{pair.name} is at a step: {_seen_time(pair)}" for pair in steps]

@@ -17,6 +17,7 @@ from itertools import accumulate
 
 from wirelab.documents.dissection import Dissection, LatencyBin, Quantiles
 from wirelab.loadtools.tool_report import PercentileDefinition, ToolReport
+from wirelab.wrap.wake_ups import tail_s
 
 OFF = 0.10
 """Allowed relative difference of a tool's figure from that of the packets."""
@@ -45,6 +46,10 @@ class Pair:
     differs: bool
     wire_range_s: tuple[float, float] | None = None
     """Of a percentile at a step: the values at the ranks between which the tool's may be."""
+    machine_s: float = 0.0
+    """By so much the tool's figure may be larger because the machine woke it late."""
+    undecided: bool = False
+    """It differs, by no more than the machine may have added."""
 
     @property
     def ratio(self) -> float | None:
@@ -126,18 +131,30 @@ def connect_s(document: Dissection, name: str = "p50") -> float | None:
     return _us(connect, "p50" if name == "mean" else name) / 1e6
 
 
-def pairs(report: ToolReport, document: Dissection) -> list[Pair]:
-    """Every figure that both sources have."""
+def pairs(report: ToolReport, document: Dissection, late_s: Sequence[float] = ()) -> list[Pair]:
+    """Every figure that both sources have; ``late_s`` are wake-ups of this machine meanwhile
+    (:mod:`wirelab.wrap.wake_ups`)."""
     known = Latencies(document.exchanges.latency_bins or ())
     edge = count_at_edge(report, document, known.count)
     return [
         _pair(
             *(name, wire, report, known, edge),
             connect_s(document, name) if report.has_connect else None,
+            machine_s(name, document, late_s),
         )
         for name, wire in wire_times(document).items()
         if name in report.latency_s
     ]
+
+
+def machine_s(name: str, document: Dissection, late_s: Sequence[float]) -> float:
+    """What late wake-ups may add to a percentile, seconds: one delays all calls that are under
+    way, so that the share of late calls is up to as many times that of late wake-ups."""
+    if name not in SHARES or not late_s:
+        return 0.0
+    concurrency = document.load.concurrency
+    under_way = max(1.0, concurrency.mean) if concurrency else 1.0
+    return tail_s(late_s, 1.0 - (1.0 - SHARES[name]) / under_way)
 
 
 def count_at_edge(report: ToolReport, document: Dissection, answered: int) -> int:
@@ -149,7 +166,13 @@ def count_at_edge(report: ToolReport, document: Dissection, answered: int) -> in
 
 
 def _pair(
-    name: str, wire: float, report: ToolReport, known: Latencies, edge: int, connect: float | None
+    name: str,
+    wire: float,
+    report: ToolReport,
+    known: Latencies,
+    edge: int,
+    connect: float | None,
+    machine: float,
 ) -> Pair:
     """A percentile of a sum is between the larger of the percentiles and about their sum: no value
     in that range counts as different."""
@@ -158,12 +181,16 @@ def _pair(
     allowed = max(OFF * (low + added), OFF_S, report.resolution_s)
     above = max(OFF * (high + added), OFF_S, report.resolution_s, DELAY_S if name == "max" else 0.0)
     is_step = high - low > max(OFF * low, OFF_S)
+    most = high + added + above
+    is_late = most < tool <= most + machine
     return Pair(
         name,
         tool,
         wire + added,
-        not max(low, added) - allowed <= tool <= high + added + above,
+        not (max(low, added) - allowed <= tool <= most or is_late),
         (low + added, high + added) if is_step else None,
+        machine,
+        is_late,
     )
 
 

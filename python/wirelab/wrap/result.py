@@ -187,7 +187,7 @@ def case_of(measured: Measured) -> Case:
         options,
         report,
         find_kind(measured.document.load, options),
-        comparison.pairs(report, measured.document) if report else [],
+        comparison.pairs(report, measured.document, measured.late_s) if report else [],
         reading.reason,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,6 +44,7 @@ from wirelab.wrap import process, target
 from wirelab.wrap.other_clients import OtherClients, write_ends
 from wirelab.wrap.process import Ran, Stopping
 from wirelab.wrap.target import ServiceAddress
+from wirelab.wrap.wake_ups import WakeUps
 
 CAPTURE_BYTES_MAX = 4_000_000_000
 """Maximum size of a capture; more ends the command."""
@@ -124,6 +125,8 @@ class Measured:
     secrets: int = 0
     """Connections of which it has secrets."""
     others: OthersLeftOut | None = None
+    late_s: Sequence[float] = ()
+    """How late a thread that only slept was woken meanwhile (:mod:`wirelab.wrap.wake_ups`)."""
     watching_cpu_s: float = 0.0
     """CPU time of wirelab itself, without the capture, while the command ran."""
 
@@ -254,7 +257,7 @@ class _Session:
                 others.look(own_pids)
 
         own_s = time.process_time()
-        with _machine_busy() as busy:
+        with _machine_busy() as busy, WakeUps() as wake_ups:
             ran = process.run(
                 command,
                 namespace=link.client.namespace,
@@ -292,6 +295,7 @@ class _Session:
             wall_offset_ns=offset_ns,
             cores=len(available_cores()),
             keylog=keylog,
+            late_s=wake_ups.late_s,
             watching_cpu_s=own_s,
             secrets=known,
         )

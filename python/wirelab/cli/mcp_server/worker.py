@@ -105,6 +105,7 @@ def drive(asked: DriveParameters, limits: Limits, channel: Channel) -> Made:
     """Raises :class:`WirelabError`."""
     from wirelab.cli.drive import measure
     from wirelab.cli.options import drive as groups
+    from wirelab.cli.options.clients import ClientsOptions
     from wirelab.cli.options.stream import StreamOptions
     from wirelab.cli.options.thresholds import DriveThresholdOptions
     from wirelab.cli.output import drive as output
@@ -137,6 +138,7 @@ def drive(asked: DriveParameters, limits: Limits, channel: Channel) -> Made:
         groups.ContractOptions(operation=asked.operation, size=_size(asked.size_bytes)),
         DriveThresholdOptions(),
         groups.OutputOptions(),
+        ClientsOptions(),
     )
 
     @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from wirelab.cli.options import stream as of_streams
+from wirelab.cli.options.clients import ClientsOptions
 from wirelab.cli.options.common import (
     COUNT,
     PATH,
@@ -345,6 +346,7 @@ class Options:
     contract: ContractOptions
     thresholds: DriveThresholdOptions
     output: OutputOptions
+    clients: ClientsOptions
 
     @property
     def seed(self) -> int:
@@ -415,6 +417,8 @@ _BELONGING: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("--start-rate", (RATE_STAGE,)),
     ("--data-rows", ("--data-random",)),
     ("--data-per", _DATA),
+    ("--hosts", ("--clients",)),
+    ("--insecure-ray", ("--hosts",)),
     *of_streams.BELONGING,
 )
 """Option, and the options of which it needs at least one."""
@@ -471,7 +475,10 @@ def _refuse_alone(given: set[str]) -> None:
 def _given(options: Options) -> Mapping[str, object]:
     """Option values by option name; None, False or () if not given."""
     load, pattern = options.load, options.pattern
-    groups = (options.connection, load, pattern, options.message, options.stream, options.contract)
+    groups = (
+        *(options.connection, load, pattern, options.message, options.stream),
+        *(options.contract, options.clients),
+    )
     return {
         **{name: value for group in groups for name, value in values_by_option(group).items()},
         "--warmup": load.warmup.strip() not in ("0s", "0 s"),

@@ -225,6 +225,21 @@ def _show_client(result: Json) -> None:
     # A share below 1 % is not worth a line.
     if spin_s > 0.01 * result["client_cpu_s"]:
         _say(f"  including {format_seconds(spin_s)} of busy-polling, not part of the CPU per call")
+    for client in result["clients"]:
+        _show_one_of_several(client)
+
+
+def _show_one_of_several(client: Json) -> None:
+    failed = f", {client['errors']:,} failed" if client["errors"] else ""
+    times = [
+        f"{name} {format_seconds(client[f'{name}_ms'] / 1e3)}"
+        for name in ("p50", "p99")
+        if client[f"{name}_ms"] is not None
+    ]
+    _say(
+        f"  {client['client']} on {sanitize(client['node'])}: {counted(client['calls'], 'call')}"
+        f"{failed}, {client['rate_per_s']:,.4g} good/s{', ' if times else ''}{', '.join(times)}"
+    )
 
 
 def write_report(made: MeasuredDrive, file: Path) -> None:

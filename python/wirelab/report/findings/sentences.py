@@ -41,7 +41,7 @@ def sentences(
     ``wirelab compare``, which its own rule answers.
 
     A difference is stated only where the 95 % interval of the ratio excludes 1 by more
-    than ``threshold`` and Holm's method upholds it among the figure's comparisons.
+    than ``threshold`` and Holm's method confirms it among the figure's comparisons.
     """
     if not any(trial.status == "measured" for trial in trials):
         return ["No trial measured anything, so nothing is compared.", *_failures(trials)]
@@ -108,13 +108,13 @@ def _most_useful(others: Sequence[Statements], repeated: Sequence[Figure]) -> st
     figure's must be."""
     tested = [(p, each) for each in others if (p := each.least_p()) is not None]
     tested.sort(key=lambda one: one[0])
-    upheld = [
+    confirmed = [
         (each.figure in repeated, priority(each.figure), -one.size, one.text)
         for rank, (_, each) in enumerate(tested)
         for one in each.differences()
         if one.p_value * (len(tested) - rank) < ALPHA
     ]
-    return min(upheld)[-1] if upheld else ""
+    return min(confirmed)[-1] if confirmed else ""
 
 
 def _undecided(every: Sequence[Statements], trials: Sequence[Trial]) -> list[str]:
@@ -161,7 +161,7 @@ def _together(main: list[Ranking], threshold: float) -> str:
     if not alone or len(pairs) == 1:
         return f"{small}."
     return (
-        f"{small}. Among all {len(pairs)} comparisons Holm's method upholds {kept} of "
+        f"{small}. Among all {len(pairs)} comparisons Holm's method confirms {kept} of "
         f"{counted(alone, 'difference')} in {noun(main[0].figure)}; others do not count."
     )
 

@@ -254,7 +254,7 @@ class Statements:
             return ""
         if len(rivals) == 1:
             return f" ({withdrawn[0].reason})"
-        return f" (Holm's method does not uphold {counted(len(withdrawn), 'difference')})"
+        return f" (Holm's method does not confirm {counted(len(withdrawn), 'difference')})"
 
     def _barred(self, group: list[Outcome]) -> str:
         limited = [cell for found in group for cell in found.ranking.barred]

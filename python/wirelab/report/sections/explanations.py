@@ -32,7 +32,7 @@ def section(explanation: Explanation) -> Section:
     ]
     text = (
         "Each rung changes one thing. A rung is a cause only where its interval excludes 1 by more "
-        f"than {100 * ladder.threshold:g} % and Holm's method upholds it among all rungs. Shares "
+        f"than {100 * ladder.threshold:g} % and Holm's method confirms it among all rungs. Shares "
         "are on a logarithmic scale, on which the effects of rungs add up."
     )
     return Section(

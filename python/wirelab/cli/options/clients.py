@@ -1,0 +1,40 @@
+"""Options of a load that several engines make together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wirelab.cli.options.common import COUNT, option
+
+if TYPE_CHECKING:
+    from wirelab.clients.ray_cluster import ClientsSpec
+
+
+@dataclass(frozen=True)
+class ClientsOptions:
+    """How many engines make the load, and where they run."""
+
+    clients: int | None = option(
+        "--clients",
+        type=COUNT,
+        help="Divide the load among this many engines, each with one thread. Needs Ray: "
+        "pip install 'wirelab[ray]'. [default: one engine without Ray]",
+    )
+    hosts: str | None = option(
+        "--hosts",
+        metavar="ray:ADDRESS",
+        help="Nodes of this Ray cluster, one client on each. [default: this machine]",
+    )
+    insecure_ray: bool = option(
+        "--insecure-ray", is_flag=True, help="Allow a Ray cluster without token authentication."
+    )
+
+    def spec(self) -> ClientsSpec | None:
+        """None for one engine without Ray. Raises :class:`UsageError`."""
+        if self.clients is None:
+            return None
+        from wirelab.clients.ray_cluster import ClientsSpec, parse_hosts
+
+        address = None if self.hosts is None else parse_hosts(self.hosts)
+        return ClientsSpec(self.clients, address, self.insecure_ray)

@@ -1,0 +1,109 @@
+"""What runs next to each engine: an actor of Ray, one per client."""
+
+from __future__ import annotations
+
+import platform
+import time
+from importlib import metadata
+from pathlib import Path
+
+import msgspec
+
+from wirelab.documents.event import Progress
+from wirelab.documents.plan import Plan
+from wirelab.errors import TrialFailed, WirelabError
+from wirelab.process import engine_binary
+from wirelab.process.children import ProcessOptions
+from wirelab.process.engine import Drive, RunObserver
+from wirelab.process.interruption import Interruption
+from wirelab.process.scratch import Scratch
+
+SILENCE_S_MAX = 1.5
+"""The engine is ended when its front has been silent for so long: crashed, stopped, or without a
+network."""
+
+
+class ClientInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a client runs, and what it would run."""
+
+    node: str
+    """Name of the host."""
+    boot: str
+    """Identifier of the running kernel: the same where two clients share a machine."""
+    network: str
+    """The network namespace."""
+    version: str
+    engine_sha256: str
+
+
+def describe() -> ClientInfo:
+    """This process. Raises :class:`EngineMissing`."""
+    return ClientInfo(
+        node=platform.node(),
+        boot=Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip(),
+        network=str(Path("/proc/self/ns/net").readlink()),
+        version=metadata.version("wirelab"),
+        engine_sha256=engine_binary.binary_digest(engine_binary.find()),
+    )
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True):
+    """How a drive ended."""
+
+    outcome: bytes | None
+    """The engine's result as JSON; None: it failed."""
+    failure: str = ""
+    remedy: str = ""
+
+
+class LoadClient:
+    """Runs one engine at a time. Its methods are called from different threads."""
+
+    def __init__(self) -> None:
+        self._interruption = Interruption()
+        self._progress: Progress | None = None
+        self._heard = time.monotonic()
+
+    def describe(self) -> bytes:
+        """A :class:`ClientInfo` as JSON."""
+        return msgspec.json.encode(describe())
+
+    def clock_ns(self) -> int:
+        """CLOCK_MONOTONIC now."""
+        return time.monotonic_ns()
+
+    def beat(self, *, stop: bool = False) -> bytes:
+        """The front is there; ``stop`` ends the window. The last line of progress as JSON, or
+        ``null``."""
+        self._heard = time.monotonic()
+        if stop:
+            self._interruption.requested = True
+        return msgspec.json.encode(self._progress)
+
+    def drive(self, plan: bytes) -> bytes:
+        """Executes the part of a load, as JSON; an :class:`Ended` as JSON."""
+        self._heard = time.monotonic()
+        self._interruption, self._progress = Interruption(), None
+        try:
+            with Scratch() as scratch:
+                drive = Drive(
+                    msgspec.json.decode(plan, type=Plan),
+                    ProcessOptions(log=scratch.folder / "engine.log"),
+                    interruption=self._interruption,
+                    observer=RunObserver(self._note, self._listen),
+                )
+                outcome = msgspec.json.encode(drive.outcome())
+            return msgspec.json.encode(Ended(outcome=outcome))
+        except TrialFailed as failed:
+            return msgspec.json.encode(Ended(outcome=None, failure=failed.reason))
+        except WirelabError as error:
+            ended = Ended(outcome=None, failure=error.message, remedy=error.remedy)
+            return msgspec.json.encode(ended)
+
+    def _note(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def _listen(self) -> None:
+        silent_s = time.monotonic() - self._heard
+        if silent_s > SILENCE_S_MAX:
+            raise TrialFailed(f"the front of the load was silent for {silent_s:.1f} s")

@@ -1,0 +1,176 @@
+"""Clients as actors of Ray, on this machine or on the nodes of a cluster: the only module that
+imports Ray."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from wirelab.clients.client import LoadClient
+from wirelab.errors import LabError, TrialFailed, UsageError
+
+PLACE_S = 30.0
+"""Time in which the cluster must have room for all clients."""
+ANSWER_S = 30.0
+"""Time in which a client must answer: its process is started first."""
+OBJECTS_BYTES = 100 << 20
+"""Memory of a local object store: results of engines are small."""
+THREADS = 4
+"""Calls that a client answers at the same time: its drive, and questions meanwhile."""
+PREFIX = "ray:"
+
+
+@dataclass(frozen=True)
+class ClientsSpec:
+    """How many clients make the load, and where."""
+
+    count: int
+    address: str | None = None
+    """Of a Ray cluster, one client per node; None: all on this machine."""
+    insecure: bool = False
+    """The cluster may be without a token."""
+
+
+def parse_hosts(text: str) -> str:
+    """The address in ``ray:ADDRESS``. Raises :class:`UsageError`."""
+    address = text.removeprefix(PREFIX)
+    if address == text or not address:
+        raise UsageError(f"--hosts {text}", "write ray:ADDRESS, for example ray:10.0.0.1:6379")
+    return address
+
+
+class RayClient:
+    """One client, seen from the front."""
+
+    def __init__(self, ray: Any, actor: Any, number: int) -> None:
+        self._ray, self._actor = ray, actor
+        self.name = f"client {number + 1}"
+
+    def call(self, method: str, *arguments: Any, **named: Any) -> Any:
+        """The result of a method of :class:`LoadClient`. Raises :class:`TrialFailed`."""
+        return self.result(self.begin(method, *arguments, **named))
+
+    def begin(self, method: str, *arguments: Any, **named: Any) -> Any:
+        """Begins a method; for :meth:`result`."""
+        return getattr(self._actor, method).remote(*arguments, **named)
+
+    def result(self, begun: Any, seconds: float = ANSWER_S) -> Any:
+        """The result of what was begun. Raises :class:`TrialFailed` where the client is gone."""
+        try:
+            return self._ray.get(begun, timeout=seconds)
+        except self._ray.exceptions.GetTimeoutError as error:
+            raise TrialFailed(f"{self.name} did not answer for {seconds:.0f} s") from error
+        except self._ray.exceptions.RayError as error:
+            first = str(error).partition("\n")[0]
+            raise TrialFailed(f"{self.name} was lost: {first}") from error
+
+    def is_over(self, begun: Any, seconds: float) -> bool:
+        """Waits at most so long for what was begun."""
+        over, _ = self._ray.wait([begun], timeout=seconds)
+        return bool(over)
+
+
+@contextmanager
+def start_clients(spec: ClientsSpec) -> Iterator[Sequence[RayClient]]:
+    """Starts the clients, and ends them. Raises :class:`LabError`, :class:`UsageError`."""
+    ray = _load()
+    _connect(ray, spec)
+    group = None
+    actors: list[Any] = []
+    try:
+        group = _reserve(ray, spec) if spec.address is not None else None
+        actors = [_start(ray, group, index) for index in range(spec.count)]
+        yield [RayClient(ray, actor, number) for number, actor in enumerate(actors)]
+    finally:
+        # The cluster may be gone, which is an error of its own.
+        with suppress(Exception):
+            for actor in actors:
+                ray.kill(actor)
+            if group is not None:
+                ray.util.remove_placement_group(group)
+        ray.shutdown()
+
+
+def _load() -> Any:
+    # Ray reports its usage to its makers otherwise.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise LabError(
+            "several clients need Ray, which is not installed", "pip install 'wirelab[ray]'"
+        ) from error
+    return ray
+
+
+def _connect(ray: Any, spec: ClientsSpec) -> None:
+    """Ray replaces signal handlers, which are put back."""
+    if spec.address is not None:
+        _refuse_without_token(spec)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    common = {"log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if spec.address is None:
+            ray.init(
+                address="local",
+                num_cpus=spec.count,
+                include_dashboard=False,
+                object_store_memory=OBJECTS_BYTES,
+                _node_ip_address="127.0.0.1",
+                **common,
+            )
+        else:
+            ray.init(address=spec.address, **common)
+    except Exception as error:
+        where = spec.address or "this machine"
+        reason = str(error).strip().partition("\n")[0]
+        raise LabError(
+            f"Ray on {where} cannot be used: {type(error).__name__}: {reason}",
+            "does `ray status` show it?",
+        ) from error
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _refuse_without_token(spec: ClientsSpec) -> None:
+    if spec.insecure or os.environ.get("RAY_AUTH_MODE") == "token":
+        return
+    raise UsageError(
+        f"{spec.address}: whoever reaches a Ray cluster without a token runs programs on its nodes",
+        "start it with RAY_AUTH_MODE=token and set that here too, or give --insecure-ray in a "
+        "private network",
+    )
+
+
+def _reserve(ray: Any, spec: ClientsSpec) -> Any:
+    """A place for each client on a node of its own. Raises :class:`LabError`."""
+    group = ray.util.placement_group([{"CPU": 1}] * spec.count, strategy="STRICT_SPREAD")
+    if group.wait(PLACE_S):
+        return group
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    free = ray.available_resources()
+    named = ", ".join(
+        f"{node['NodeName']} ({node['Resources'].get('CPU', 0):g} CPUs)" for node in nodes
+    )
+    ray.util.remove_placement_group(group)
+    raise LabError(
+        f"{spec.count} clients need as many nodes with a free CPU; within {PLACE_S:.0f} s the "
+        f"cluster had {len(nodes)}: {named}, with {free.get('CPU', 0):g} CPUs free together",
+        f"start more nodes with `ray start`, or use --clients {len(nodes)}",
+    )
+
+
+def _start(ray: Any, group: Any, index: int) -> Any:
+    options: dict[str, Any] = {"num_cpus": 1, "max_concurrency": THREADS, "max_restarts": 0}
+    if group is not None:
+        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+        options["scheduling_strategy"] = PlacementGroupSchedulingStrategy(
+            placement_group=group, placement_group_bundle_index=index
+        )
+    return ray.remote(LoadClient).options(**options).remote()

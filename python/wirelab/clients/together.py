@@ -1,0 +1,229 @@
+"""Drives one plan by several clients that start together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+
+from wirelab.clients import clock, parts
+from wirelab.clients.client import ClientInfo, Ended, describe
+from wirelab.clients.clock import ClockOffset
+from wirelab.clients.ray_cluster import ClientsSpec, RayClient, start_clients
+from wirelab.documents.event import Outcome, Progress
+from wirelab.documents.plan import Plan
+from wirelab.errors import LabError, TrialFailed, UsageError
+from wirelab.process.engine import RunObserver
+from wirelab.process.interruption import Interruption
+
+START_S = 1.0
+"""From the order to start until the load begins: every engine must be ready by then."""
+BEAT_S = 0.25
+"""How often clients hear from the front."""
+
+
+class ClientResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What one client did of the load."""
+
+    client: str
+    node: str
+    """Name of its host."""
+    share: float
+    """Of the load that was ordered."""
+    calls: int
+    errors: int
+    rate_per_s: float
+    """Good calls per second."""
+    p50_ms: float | None
+    p99_ms: float | None
+    """Response times; None of too few calls."""
+    cpu_s: float
+    late_ms: float
+    """How late it was ready for the common start."""
+    clock_offset_ms: float
+    """Its clock minus that of the front, CLOCK_MONOTONIC."""
+    clock_error_ms: float
+    """The offset is right to within this."""
+    clock_moved_ms: float
+    """By how much its clock moved against the front's meanwhile, for certain."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """What all clients measured."""
+
+    outcome: Outcome
+    """The sum."""
+    clients: tuple[ClientResult, ...]
+
+
+class ClientsRunner:
+    """Runs plans by several clients, and keeps what each did."""
+
+    def __init__(self, spec: ClientsSpec) -> None:
+        self._spec = spec
+        self.together: Together | None = None
+        """Of the last plan."""
+
+    def __call__(
+        self,
+        plan: Plan,
+        cores: Sequence[int],
+        interruption: Interruption,
+        observer: RunObserver,
+    ) -> Outcome:
+        """Clients are not pinned to ``cores``. Raises :class:`UsageError`, :class:`LabError`."""
+        try:
+            self.together = drive(plan, self._spec, interruption, observer)
+        except TrialFailed as failed:
+            remedy = "look at that client's machine, and drive once more"
+            raise LabError(failed.reason, remedy) from failed
+        return self.together.outcome
+
+
+def drive(
+    plan: Plan, spec: ClientsSpec, interruption: Interruption, observer: RunObserver
+) -> Together:
+    """Starts clients for one plan. Raises :class:`UsageError` for a plan that cannot be divided,
+    :class:`LabError` where clients cannot be used, :class:`TrialFailed` where one is lost."""
+    parts.refuse_indivisible(plan, spec.count)
+    with start_clients(spec) as clients:
+        return drive_by(clients, plan, interruption, observer)
+
+
+def drive_by(
+    clients: Sequence[RayClient], plan: Plan, interruption: Interruption, observer: RunObserver
+) -> Together:
+    """Drives a plan by clients that run. Raises as :func:`drive` does."""
+    infos = [msgspec.json.decode(client.call("describe"), type=ClientInfo) for client in clients]
+    _refuse_others(plan, infos)
+    offsets = _measure_clocks(clients)
+    begin_ns = time.monotonic_ns() + int(START_S * 1e9)
+    plans = parts.divide(plan, [offset.there(begin_ns) for offset in offsets])
+    begun = [
+        client.begin("drive", msgspec.json.encode(part))
+        for client, part in zip(clients, plans, strict=True)
+    ]
+    outcomes = _watch(clients, infos, begun, interruption, observer)
+    again = _measure_clocks(clients)
+    shares = parts.shares(plan, len(clients))
+    results = zip(clients, infos, shares, outcomes, offsets, again, strict=True)
+    return Together(parts.merge(outcomes), tuple(_result(*one) for one in results))
+
+
+def _measure_clocks(clients: Sequence[RayClient]) -> list[ClockOffset]:
+    return [clock.measure(partial(client.call, "clock_ns")) for client in clients]
+
+
+def _refuse_others(plan: Plan, infos: Sequence[ClientInfo]) -> None:
+    """Clients run the same engine as the front, and reach the same target."""
+    here = describe()
+    for info in infos:
+        if (info.version, info.engine_sha256) != (here.version, here.engine_sha256):
+            raise LabError(
+                f"{info.node} has wirelab {info.version} with the engine "
+                f"{info.engine_sha256[:12]}, this machine {here.version} with "
+                f"{here.engine_sha256[:12]}",
+                "install the same wheel on both",
+            )
+        is_elsewhere = (info.boot, info.network) != (here.boot, here.network)
+        for group in plan.groups:
+            if is_elsewhere and group.target.startswith(("127.", "[::1]", "unix:")):
+                raise UsageError(
+                    f"{group.target} is {info.node} itself on {info.node}, and not this machine",
+                    "name an address that every node reaches, with --any-target",
+                )
+
+
+def _watch(
+    clients: Sequence[RayClient],
+    infos: Sequence[ClientInfo],
+    begun: Sequence[object],
+    interruption: Interruption,
+    observer: RunObserver,
+) -> list[Outcome]:
+    """Tells the clients that the front is there, until all have ended."""
+    seen: list[Progress | None] = [None] * len(clients)
+    running = list(range(len(clients)))
+    ended: dict[int, Outcome] = {}
+    try:
+        while running:
+            beats = [(at, clients[at].begin("beat", stop=interruption.requested)) for at in running]
+            for at, beat in beats:
+                said = clients[at].result(beat)
+                seen[at] = msgspec.json.decode(said, type=Progress | None)
+            observer.on_tick()
+            _show(seen, observer)
+            for at in list(running):
+                if clients[at].is_over(begun[at], BEAT_S / len(running)):
+                    ended[at] = _outcome(clients[at].result(begun[at]))
+                    running.remove(at)
+    except TrialFailed as failed:
+        raise TrialFailed(_describe_loss(failed.reason, at, infos, seen)) from failed
+    return [ended[at] for at in range(len(clients))]
+
+
+def _outcome(said: bytes) -> Outcome:
+    end = msgspec.json.decode(said, type=Ended)
+    if end.outcome is None:
+        raise TrialFailed(end.failure + (f"; {end.remedy}" if end.remedy else ""))
+    return msgspec.json.decode(end.outcome, type=Outcome)
+
+
+def _describe_loss(
+    reason: str, at: int, infos: Sequence[ClientInfo], seen: Sequence[Progress | None]
+) -> str:
+    others = sum(one.calls for number, one in enumerate(seen) if one and number != at)
+    return (
+        f"{reason} (client {at + 1} of {len(infos)}, on {infos[at].node}); the others had made "
+        f"{others:,} calls, which are not the load that was ordered"
+    )
+
+
+def _show(seen: Sequence[Progress | None], observer: RunObserver) -> None:
+    """The sum of the last lines; percentiles of parts do not add up."""
+    known = [one for one in seen if one is not None]
+    if not known:
+        return
+    last = min(known, key=lambda one: one.elapsed_s)
+    observer.on_progress(
+        Progress(
+            phase=last.phase,
+            elapsed_s=last.elapsed_s,
+            calls=sum(one.calls for one in known),
+            errors=sum(one.errors for one in known),
+            in_flight=sum(one.in_flight for one in known),
+        )
+    )
+
+
+def _result(
+    client: RayClient,
+    info: ClientInfo,
+    share: float,
+    outcome: Outcome,
+    before: ClockOffset,
+    after: ClockOffset,
+) -> ClientResult:
+    group = outcome.groups[0]
+    response = group.times.get("response")
+    percentiles = {} if response is None else response.percentiles_ns
+    p50, p99 = percentiles.get("p50"), percentiles.get("p99")
+    return ClientResult(
+        client=client.name,
+        node=info.node,
+        share=share,
+        calls=group.calls,
+        errors=group.errors,
+        rate_per_s=group.rate_per_s,
+        p50_ms=None if p50 is None else p50 / 1e6,
+        p99_ms=None if p99 is None else p99 / 1e6,
+        cpu_s=outcome.process.cpu_user_s + outcome.process.cpu_system_s,
+        late_ms=1e3 * (outcome.late_s or 0.0),
+        clock_offset_ms=before.offset_ns / 1e6,
+        clock_error_ms=before.error_ns / 1e6,
+        clock_moved_ms=clock.moved_ns(before, after) / 1e6,
+    )

@@ -1,0 +1,164 @@
+"""Clients on a local Ray: against servers of the test's own, whose log is the truth."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.python.truth_server import served
+
+pytest.importorskip("ray", reason="Ray is not installed")
+pytestmark = [
+    pytest.mark.usefixtures("real_engine", "no_orphans"),
+    # Each starts a cluster, which needs memory and a while.
+    pytest.mark.xdist_group("ray"),
+]
+Json = dict[str, Any]
+WIRELAB = str(Path(sys.executable).with_name("wirelab"))
+ENDS_S = 2.0
+"""In which no load may be left."""
+
+
+def _command(port: int, *words: str) -> list[str]:
+    return [WIRELAB, "drive", f"http://127.0.0.1:{port}/", "--timeout", "20s", *words]
+
+
+def _drive(port: int, *words: str) -> Json:
+    done = subprocess.run(
+        [*_command(port, *words), "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    result: Json = json.loads(done.stdout)
+    return result
+
+
+def test_two_clients_make_the_load_of_one(tmp_path: Path) -> None:
+    with served(tmp_path, error_every=10) as (port, log):
+        result = _drive(port, "--clients", "2", "--users", "5", "--calls", "400")
+    truth = json.loads(log.read_text(encoding="utf-8"))
+    assert result["calls"] == truth["requests"] == 400
+    assert result["errors"] == truth["errors"] == 40
+    assert result["connections_peak"] == 5
+    first, second = result["clients"]
+    assert (first["calls"], second["calls"]) == (200, 200)
+    assert (first["share"], second["share"]) == (0.6, 0.4)
+    assert first["rate_per_s"] + second["rate_per_s"] == pytest.approx(result["rate_per_s"])
+    assert 5.0 <= result["latency_good_ms"]["p50"] < 20.0
+
+
+def test_arrivals_of_two_clients_keep_the_rate_that_was_ordered(tmp_path: Path) -> None:
+    options = ("--rate", "200", "--poisson", "--connections", "40", "--duration", "2s")
+    with served(tmp_path) as (port, log):
+        result = _drive(port, "--clients", "2", *options)
+    truth = json.loads(log.read_text(encoding="utf-8"))
+    assert result["calls"] == truth["requests"]
+    assert result["rate_planned_per_s"] == 200.0
+    # Poisson of mean 400: four standard deviations.
+    assert abs(result["calls"] - 400) < 80
+
+
+def test_a_service_of_the_lab_is_driven_by_two_clients() -> None:
+    """As in the guide."""
+    command = [WIRELAB, "drive", "rest@rust", "--clients", "2", "--users", "8", "--duration", "1s"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    clients = [line for line in done.stdout.splitlines() if line.startswith("  client ")]
+    assert len(clients) == 2, done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+
+
+@contextmanager
+def _running(port: int, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """A drive of a minute by two clients, whose engines call already."""
+    command = _command(port, "--clients", "2", "--users", "4", "--duration", "60s", *words)
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as front:
+        try:
+            _wait_for(lambda: len(_engines(front.pid)) == 2, 60.0)
+            # All have begun after the common start.
+            time.sleep(2.0)
+            yield front
+        finally:
+            if front.poll() is None:
+                front.kill()
+
+
+def _engines(front: int) -> list[psutil.Process]:
+    """Engines that make the load of a front, also when it is gone: by its mark."""
+    mark = os.environ["WIRELAB_TEST_MARK"]
+    found = []
+    for process in psutil.process_iter():
+        try:
+            is_ours = process.environ().get("WIRELAB_TEST_MARK") == mark
+            if is_ours and process.name() == "wirelab-engine" and process.pid != front:
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return found
+
+
+def _wait_for(happened: Callable[[], bool], seconds: float) -> float:
+    began = time.monotonic()
+    while not happened():
+        assert time.monotonic() - began < seconds, f"not within {seconds} s"
+        time.sleep(0.05)
+    return time.monotonic() - began
+
+
+def test_no_load_is_left_when_a_client_is_killed(tmp_path: Path) -> None:
+    with served(tmp_path) as (port, _), _running(port) as front:
+        actor = _engines(front.pid)[0].parent()
+        assert actor is not None
+        actor.send_signal(signal.SIGKILL)
+        _wait_for(lambda: len(_engines(front.pid)) < 2, ENDS_S)
+        _, said = front.communicate(timeout=60)
+        assert front.returncode == 3, said
+    assert "of 2, on " in " ".join(said.split())
+    assert "the others had made" in " ".join(said.split())
+
+
+def test_no_load_is_left_when_the_front_is_killed(tmp_path: Path) -> None:
+    with served(tmp_path) as (port, _), _running(port) as front:
+        front.send_signal(signal.SIGKILL)
+        front.wait(10)
+        _wait_for(lambda: not _engines(front.pid), ENDS_S)
+
+
+def test_no_load_is_left_when_the_raylet_is_killed(tmp_path: Path) -> None:
+    with served(tmp_path) as (port, _), _running(port) as front:
+        raylets = [
+            one for one in psutil.Process(front.pid).children(recursive=True)
+            if one.name() == "raylet"
+        ]  # fmt: skip
+        assert len(raylets) == 1
+        raylets[0].send_signal(signal.SIGKILL)
+        _wait_for(lambda: not _engines(front.pid), ENDS_S)
+        front.wait(90)
+        assert front.returncode not in (0, 1)
+
+
+def test_ctrl_c_keeps_what_all_clients_measured(tmp_path: Path) -> None:
+    with served(tmp_path) as (port, log), _running(port, "--json") as front:
+        front.send_signal(signal.SIGINT)
+        said, errors = front.communicate(timeout=60)
+        assert front.returncode == 130, errors
+    result = json.loads(said)
+    assert result["interrupted"]
+    truth = json.loads(log.read_text(encoding="utf-8"))
+    assert 0 < result["calls"] <= truth["requests"] <= result["calls"] + 4
