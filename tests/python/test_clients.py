@@ -20,7 +20,7 @@ from wirelab.clients.ray_cluster import ClientsSpec, parse_hosts, start_clients
 from wirelab.clients.together import ClientResult, Together
 from wirelab.documents.event import Outcome
 from wirelab.documents.plan import Plan
-from wirelab.errors import LabError, UsageError
+from wirelab.errors import LabError, UsageError, WirelabError
 
 Json = dict[str, Any]
 
@@ -176,6 +176,22 @@ def test_a_cluster_without_a_token_is_refused(monkeypatch: pytest.MonkeyPatch) -
         start_clients(ClientsSpec(2, "127.0.0.1:1")),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("127.0.0.2:1", "nobody listens at 127.0.0.2:1"),
+        ("127.0.0.2", "ray:127.0.0.2"),
+        ("127.0.0.1:6379", "Ray replaces 127.0.0.1"),
+    ],
+)
+def test_a_cluster_that_cannot_be_reached_is_refused_at_once(address: str, message: str) -> None:
+    pytest.importorskip("ray")
+    began = time.monotonic()
+    with pytest.raises(WirelabError, match=message), start_clients(ClientsSpec(2, address, True)):
+        pass
+    assert time.monotonic() - began < 15.0
 
 
 def test_without_ray_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,3 +162,49 @@ def test_ctrl_c_keeps_what_all_clients_measured(tmp_path: Path) -> None:
     assert result["interrupted"]
     truth = json.loads(log.read_text(encoding="utf-8"))
     assert 0 < result["calls"] <= truth["requests"] <= result["calls"] + 4
+
+
+def _in_cluster(*words: str, killed: bool = False, token: bool = True) -> Any:
+    """What a drive does in a cluster of two nodes, in a network of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("a network namespace needs root")
+    inner = f'ip link set lo up && exec {sys.executable} -m tests.python.two_ray_nodes "$@"'
+    command = [WIRELAB, "drive", "rest@rust", "--hosts", "ray:ADDRESS", "--users", "6", *words]
+    mode = {"RAY_AUTH_MODE": "token"} if token else {}
+    return subprocess.run(
+        ["unshare", "--net", "sh", "-c", inner, "sh", str(int(killed)), *command],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+        env={**os.environ, **mode, "RAY_USAGE_STATS_ENABLED": "0"},
+    )
+
+
+def test_two_nodes_of_a_cluster_have_a_client_each() -> None:
+    done = _in_cluster("--clients", "2", "--duration", "1s", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout[done.stdout.index("{") :])
+    first, second = result["clients"]
+    assert first["calls"] + second["calls"] == result["calls"] > 100
+    # The same machine: the same clock.
+    for client in result["clients"]:
+        assert abs(client["clock_offset_ms"]) <= client["clock_error_ms"]
+        assert client["clock_moved_ms"] == 0.0
+
+
+def test_a_node_that_vanishes_fails_the_drive() -> None:
+    done = _in_cluster("--clients", "2", "--duration", "60s", killed=True)
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 3, said
+    # Whether the client notices it first, or the front.
+    assert "the process of Ray that started the client ended" in said or "was lost" in said
+    assert "of 2, on " in said
+
+
+def test_a_cluster_with_too_few_nodes_is_described() -> None:
+    done = _in_cluster("--clients", "3", "--duration", "1s")
+    assert done.returncode == 3
+    said = " ".join(done.stderr.split())
+    assert "3 clients need as many nodes with a free CPU" in said
+    assert "127.0.0.2 (1 CPUs), 127.0.0.3 (1 CPUs)" in said

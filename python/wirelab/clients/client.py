@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 from importlib import metadata
@@ -63,6 +64,7 @@ class LoadClient:
         self._interruption = Interruption()
         self._progress: Progress | None = None
         self._heard = time.monotonic()
+        self._parent = os.getppid()
 
     def describe(self) -> bytes:
         """A :class:`ClientInfo` as JSON."""
@@ -104,6 +106,8 @@ class LoadClient:
         self._progress = progress
 
     def _listen(self) -> None:
+        if os.getppid() != self._parent:
+            raise TrialFailed("the process of Ray that started the client ended")
         silent_s = time.monotonic() - self._heard
         if silent_s > SILENCE_S_MAX:
             raise TrialFailed(f"the front of the load was silent for {silent_s:.1f} s")

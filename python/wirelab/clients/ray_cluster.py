@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +23,10 @@ OBJECTS_BYTES = 100 << 20
 THREADS = 4
 """Calls that a client answers at the same time: its drive, and questions meanwhile."""
 PREFIX = "ray:"
+REACH_S = 5.0
+"""Time in which the cluster must accept a connection."""
+RESOLVED = ("127.0.0.1", "localhost", "[::1]")
+"""Names that Ray replaces by the address of an interface."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,7 @@ def _connect(ray: Any, spec: ClientsSpec) -> None:
     """Ray replaces signal handlers, which are put back."""
     if spec.address is not None:
         _refuse_without_token(spec)
+        _reach(spec.address)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     common = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
@@ -137,6 +143,25 @@ def _connect(ray: Any, spec: ClientsSpec) -> None:
             signal.signal(number, handler)
 
 
+def _reach(address: str) -> None:
+    """Ray waits for minutes where nobody listens. Raises :class:`LabError`."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise UsageError(f"ray:{address}", "write the address with its port, as `ray start` has it")
+    if host in RESOLVED:
+        raise UsageError(
+            f"ray:{address}: Ray replaces {host} by another address of this machine",
+            "name the address that `ray start` prints",
+        )
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), REACH_S).close()
+    except OSError as error:
+        raise LabError(
+            f"nobody listens at {address}: {error.strerror or error}",
+            "does `ray status` show the cluster, and is its port open to this machine?",
+        ) from error
+
+
 def _refuse_without_token(spec: ClientsSpec) -> None:
     if spec.insecure or os.environ.get("RAY_AUTH_MODE") == "token":
         return
@@ -155,7 +180,7 @@ def _reserve(ray: Any, spec: ClientsSpec) -> Any:
     nodes = [node for node in ray.nodes() if node["Alive"]]
     free = ray.available_resources()
     named = ", ".join(
-        f"{node['NodeName']} ({node['Resources'].get('CPU', 0):g} CPUs)" for node in nodes
+        sorted(f"{node['NodeName']} ({node['Resources'].get('CPU', 0):g} CPUs)" for node in nodes)
     )
     ray.util.remove_placement_group(group)
     raise LabError(

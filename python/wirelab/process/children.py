@@ -250,6 +250,8 @@ class _Setup:
         self.orphaned = options.orphaned
 
     def __call__(self) -> None:
+        # Whoever started this process may have blocked signals, which a child inherits.
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         _libc.prctl(PR_SET_PDEATHSIG, self.orphaned)
         if os.getppid() != self.parent:
             os._exit(1)  # wirelab died before PR_SET_PDEATHSIG took effect

@@ -18,6 +18,7 @@ from wirelab.drive.progress import Second, Seconds
 from wirelab.errors import UsageError
 from wirelab.format.console import Console, Line, StatusLine
 from wirelab.format.counting import counted, failure_text
+from wirelab.format.numbers import digits
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
 from wirelab.records.caller import FileTables
@@ -238,7 +239,7 @@ def _show_one_of_several(client: Json) -> None:
     ]
     _say(
         f"  {client['client']} on {sanitize(client['node'])}: {counted(client['calls'], 'call')}"
-        f"{failed}, {client['rate_per_s']:,.4g} good/s{', ' if times else ''}{', '.join(times)}"
+        f"{failed}, {digits(client['rate_per_s'])} good/s{', ' if times else ''}{', '.join(times)}"
     )
 
 
