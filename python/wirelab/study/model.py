@@ -91,6 +91,10 @@ class Claim(Model):
     under: tuple[str | Words, ...] = ()
     where: Words = Field(default_factory=dict)
     each: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    some: dict[str, tuple[Any, ...]] = Field(
+        default_factory=dict,
+        description="levels at one of which the claim must hold, in place of each",
+    )
     along: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     growth: dict[str, tuple[Any, Any]] = Field(default_factory=dict)
     difference: bool = Field(
@@ -113,6 +117,8 @@ class Claim(Model):
             raise ValueError("a claim has either `expect` or `order`")
         if self.expect is not None and (self.expect.crosses is not None) != bool(self.along):
             raise ValueError("`expect: {crosses: 1}` and `along` belong together")
+        if self.some and (self.each or self.along or self.order):
+            raise ValueError("a claim with `some` has none of `each`, `along` and `order`")
         return self
 
     def finding(self, arms: Mapping[str, Arm], threshold: float) -> Finding:
@@ -129,11 +135,12 @@ class Claim(Model):
             self.figure,
             tuple(_cell(arms, words, self.where) for words in self.over),
             tuple(_cell(arms, words, self.where) for words in self.under),
-            tuple(_sizes(level) for level in levels(self.each)),
+            tuple(_sizes(level) for level in levels(self.some or self.each)),
             self.expect.expectation(threshold) if self.expect else Expectation(),
             self.difference,
             self.order,
             (first, last) if first is not None and last is not None else None,
+            is_somewhere=bool(self.some),
         )
 
     def crossing(self, arms: Mapping[str, Arm], threshold: float) -> Crossing | None:
