@@ -385,6 +385,13 @@ class Takes(Model):
     quick: Time | None = Field(None, description="a first look, for a study that has one")
 
 
+class Further(Model):
+    """What goes beyond the study, such as the future work that it names."""
+
+    parts: tuple[str, ...] = Field(min_length=1, description="run only where they are named")
+    findings: tuple[Claim, ...] = ()
+
+
 class Study(Model):
     """A published experiment with its claims."""
 
@@ -394,6 +401,7 @@ class Study(Model):
     question: str
     confound: str = ""
     parts: tuple[str, ...] = Field(min_length=1, description="experiment files, without .yaml")
+    further: Further | None = None
     scale: float = Field(1.0, gt=0, description="default share of the published calls")
     scales: dict[str, float] = Field(
         default_factory=dict, description="default share of the parts that differ from scale"
@@ -419,20 +427,34 @@ class Study(Model):
 
     @model_validator(mode="after")
     def _names_fit(self) -> Study:
-        for claim in self.findings:
+        for claim in self.every_finding:
             _legal(partial(claim.finding, self.arms, self.threshold))
-        for part in self._parts_named():
-            if part not in self.parts:
-                raise ValueError(f"there is no part {part!r}. {did_you_mean(part, self.parts)}")
+        for known, named in (
+            (self.parts, self._parts_named()),
+            (self.every_part, self._further_named()),
+        ):
+            for part in named:
+                if part not in known:
+                    raise ValueError(f"there is no part {part!r}. {did_you_mean(part, known)}")
         for arm in self._arms_named():
             _legal(partial(_arm, self.arms, arm))
         if bool(self.quick) != (self.takes.quick is not None):
             raise ValueError("`quick` and `takes: {quick: …}` belong together: write both or none")
-        ids = [claim.id for claim in self.findings]
+        ids = [claim.id for claim in self.every_finding]
         twice = sorted({name for name in ids if ids.count(name) > 1})
         if twice:
             raise ValueError(f"two findings have the name {twice[0]!r}; rename one")
         return self
+
+    @property
+    def every_part(self) -> tuple[str, ...]:
+        """Those that the study runs by itself, and the further ones."""
+        return (*self.parts, *(self.further.parts if self.further else ()))
+
+    @property
+    def every_finding(self) -> tuple[Claim, ...]:
+        """Those of the study, and the further ones."""
+        return (*self.findings, *(self.further.findings if self.further else ()))
 
     def parts_of(self, claim: Claim) -> tuple[str, ...]:
         """The parts whose trials a claim is judged on; the first part unless named."""
@@ -442,8 +464,12 @@ class Study(Model):
         named = [part for claim in self.findings for part in self.parts_of(claim)]
         named += [ladder.part for ladder in self.ladders]
         named += [part for entry in self.published for part in entry.parts]
-        named += [*self.quick, *self.scales]
-        return named + ([self.winners.part] if self.winners else [])
+        return [*named, *self.quick, *([self.winners.part] if self.winners else [])]
+
+    def _further_named(self) -> list[str]:
+        """Where further parts can be named, too."""
+        claims = self.further.findings if self.further else ()
+        return [*self.scales, *(part for claim in claims for part in self.parts_of(claim))]
 
     def _arms_named(self) -> list[str]:
         named = [arm for entry in self.published for arm in entry.stacks.values()]
