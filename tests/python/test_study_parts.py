@@ -79,6 +79,18 @@ def test_what_is_no_part_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("name", studies.names(STUDIES))
+def test_every_rung_is_measured(name: str) -> None:
+    """Those of the study and further ones, each by one cell of its part."""
+    study = studies.load(name, STUDIES)
+    points = points_of(study, study.study.every_part)
+    for entry in study.study.every_ladder:
+        for ladder in entry.ladders(study.study.threshold):
+            for expected in ladder.cells:
+                matching = [point for point in points[entry.part] if expected.matches(point)]
+                assert len(matching) == 1, f"{entry.id}: {expected}"
+
+
 def test_a_run_of_a_further_part_judges_its_findings(
     found: Found, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

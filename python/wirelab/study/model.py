@@ -390,6 +390,7 @@ class Further(Model):
 
     parts: tuple[str, ...] = Field(min_length=1, description="run only where they are named")
     findings: tuple[Claim, ...] = ()
+    ladders: tuple[LadderEntry, ...] = ()
 
 
 class Study(Model):
@@ -456,6 +457,11 @@ class Study(Model):
         """Those of the study, and the further ones."""
         return (*self.findings, *(self.further.findings if self.further else ()))
 
+    @property
+    def every_ladder(self) -> tuple[LadderEntry, ...]:
+        """Those of the study, and the further ones."""
+        return (*self.ladders, *(self.further.ladders if self.further else ()))
+
     def parts_of(self, claim: Claim) -> tuple[str, ...]:
         """The parts whose trials a claim is judged on; the first part unless named."""
         return claim.parts or ((claim.part,) if claim.part else self.parts[:1])
@@ -468,8 +474,12 @@ class Study(Model):
 
     def _further_named(self) -> list[str]:
         """Where further parts can be named, too."""
-        claims = self.further.findings if self.further else ()
-        return [*self.scales, *(part for claim in claims for part in self.parts_of(claim))]
+        named = list(self.scales)
+        if self.further:
+            claims, ladders = self.further.findings, self.further.ladders
+            named += [part for claim in claims for part in self.parts_of(claim)]
+            named += [ladder.part for ladder in ladders]
+        return named
 
     def _arms_named(self) -> list[str]:
         named = [arm for entry in self.published for arm in entry.stacks.values()]

@@ -230,7 +230,7 @@ def judge(
     )
     explanations = tuple(
         explain(trials(entry.part), ladder)
-        for entry in study.ladders
+        for entry in study.every_ladder
         if entry.part in parts
         for ladder in entry.ladders(study.threshold)
     )
