@@ -22,7 +22,7 @@ PLACEHOLDER = "http://127.0.0.1/"
 """The address that the committed files name."""
 
 
-def described(client: Any) -> dict[str, list[str]]:
+def describe(client: Any) -> dict[str, list[str]]:
     """What zeep reads of a description: messages, types and operations, without addresses."""
     schema = client.wsdl.types
     bindings = client.wsdl.bindings.values()
@@ -38,7 +38,7 @@ def described(client: Any) -> dict[str, list[str]]:
     }
 
 
-def addresses(client: Any) -> set[str]:
+def read_addresses(client: Any) -> set[str]:
     """Those of every port."""
     return {
         port.binding_options["address"]
@@ -80,9 +80,9 @@ def test_the_description_is_the_contracts(host: Host, reference: str, contract: 
             )
             assert reply.content.decode() == expected
         client = read(f"{url}?wsdl")
-        assert addresses(client) == {url}
-        assert described(client) == described(read(committed))
-        assert described(client)["operations"]
+        assert read_addresses(client) == {url}
+        assert describe(client) == describe(read(committed))
+        assert describe(client)["operations"]
         assert hosted.calls() == before
 
 
@@ -108,7 +108,7 @@ def test_only_the_query_wsdl_is_answered(host: Host, reference: str) -> None:
 
 @pytest.mark.parametrize("reference", STACKS)
 def test_the_address_is_that_of_the_request(host: Host, reference: str) -> None:
-    """By the name that the client used; one that is no host and port does not get into the XML."""
+    """By the name that the client used; anything but a host and port stays out of the XML."""
     with host.start(reference, "charging") as hosted:
         url = f"http://{hosted.address}/charging/soap?wsdl"
         named = ask(url, host="lab.example:81")
@@ -127,4 +127,4 @@ def test_the_address_of_a_service_with_tls_is_of_https(host: Host, language: str
             session.trust_env = False
             session.verify = str(hosted.tls.of_client("tls")["ca"])
             client = read(f"https://{hosted.address}/charging/soap?wsdl", session)
-        assert addresses(client) == {f"https://{hosted.address}/charging/soap"}
+        assert read_addresses(client) == {f"https://{hosted.address}/charging/soap"}
