@@ -161,7 +161,7 @@ lint-rust: develop
 lint-go:
 	@.ci/need go
 	cd services/go && go vet ./... && go tool staticcheck ./...
-	@unformatted=$$(gofmt -l services/go); \
+	@unformatted=$$(gofmt -l services/go contracts); \
 	test -z "$$unformatted" || { echo "gofmt: run make fmt for" $$unformatted; exit 1; }
 
 lint-java:
@@ -176,7 +176,7 @@ lint-python: develop
 
 fmt: develop ## format all sources
 	cargo fmt --all
-	gofmt -w services/go
+	gofmt -w services/go contracts
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix --exit-zero
 

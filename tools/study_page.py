@@ -78,12 +78,13 @@ def pages(root: Path) -> list[Path]:
 
 def keep(folder: Path, root: Path) -> Path:
     """Copies a reproduction without the folders of its trials. Raises :class:`UsageError` for one
-    that is not finished, is a first look, is of another CPU model than the kept ones, or makes
-    the kept runs too large; the run that was kept before then stays."""
+    that is not finished, is a first look or of chosen parts, is of another CPU model than the kept
+    ones, or makes the kept runs too large; the run that was kept before then stays."""
     made = reproduction.judge_folder(folder)
     name = made.found.study.name
-    if made.is_quick or not made.is_finished:
-        reason = "a first look" if made.is_quick else made.incomplete[0]
+    if made.is_quick or made.chosen or not made.is_finished:
+        part = "a first look" if made.is_quick else "of chosen parts" if made.chosen else ""
+        reason = part or made.incomplete[0]
         raise UsageError(f"{folder} is not kept: {reason}", "measure the whole study first")
     models = {manifest.cpu for manifest in _manifests(made)}
     others = {

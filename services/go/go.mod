@@ -2,6 +2,9 @@ module wirelab/services/go
 
 go 1.26.0
 
+// Embedding ends at a module's own folder.
+replace wirelab/contracts => ../../contracts
+
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/beevik/etree v1.8.1
@@ -14,6 +17,7 @@ require (
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
 	modernc.org/sqlite v1.62.0
+	wirelab/contracts v0.0.0
 )
 
 require (

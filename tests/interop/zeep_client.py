@@ -42,21 +42,22 @@ class _Transport(zeep.Transport):  # type: ignore[misc]
         return ARRAYS.encode() if url == SECTION_5 else super().load(url)
 
 
-def read(path: Path, session: requests.Session | None = None) -> Any:
-    """zeep's client of a WSDL."""
+def read(source: Path | str, session: requests.Session | None = None) -> Any:
+    """zeep's client of a WSDL, in a file or at an address."""
     transport = _Transport(session=session, operation_timeout=SECONDS_MAX)
-    return zeep.Client(str(path), transport=transport, settings=zeep.Settings(xml_huge_tree=True))
+    return zeep.Client(str(source), transport=transport, settings=zeep.Settings(xml_huge_tree=True))
 
 
 class ZeepClient:
-    """One session of requests, so one connection."""
+    """One session of requests, so one connection. ``source`` is a WSDL in place of the committed
+    one."""
 
-    def __init__(self, hosted: Hosted) -> None:
+    def __init__(self, hosted: Hosted, source: str | None = None) -> None:
         axes = hosted.stack.axes
         self._contract, self._codec = hosted.contract, axes.codec
         session = requests.Session()
         session.trust_env = False
-        self._client = read(wsdl(self._contract, self._codec), session)
+        self._client = read(source or wsdl(self._contract, self._codec), session)
         port = f"{self._contract.capitalize()}Soap{axes.soap.replace('.', '')}"
         self._service = self._client.create_service(
             f"{{urn:wirelab:{self._contract}:v1}}{port}",

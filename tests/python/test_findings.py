@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -116,6 +117,68 @@ def test_a_true_claim_is_seldom_denied() -> None:
         for seed in range(150)
     )
     assert denied <= stats.binom.ppf(0.999, 150, 0.05)
+
+
+def at_100_users(fast: float) -> Speed:
+    """gRPC is that fast at 100 users, and as fast as HTTP at the others."""
+
+    def speed(cell: CellSelector) -> float:
+        return fast if cell.users == 100 and cell.stack.startswith("grpc") else 1000.0
+
+    return speed
+
+
+@pytest.mark.parametrize(
+    ("fast", "outcome", "reason"),
+    [
+        (21_000.0, "holds", "at 1 of 3 levels: 100 users: 2"),
+        (20_000.0, "undecided", "at 1 of 3 levels: 100 users: "),
+        (19_000.0, "does not hold", "at every level: 1 user: "),
+    ],
+)
+def test_a_claim_about_some_level_needs_only_one(fast: float, outcome: str, reason: str) -> None:
+    """*Up to 20 times as fast*: one level confirms it, and only all together deny it."""
+    claim = finding(Expectation(above=20.0), is_somewhere=True)
+    judged = findings.evaluate(measured(at_100_users(fast)), claim)
+    assert judged.outcome == outcome
+    assert judged.reason.startswith(reason)
+    assert judged.finding.expected == "above 20 at some level"
+
+
+def test_a_claim_about_some_level_that_is_false_is_seldom_confirmed() -> None:
+    """Twelve levels at the very edge of the claim: confirmed in at most 5 % of worlds."""
+    grid = levels({"users": tuple(range(1, 13))})
+    claim = finding(Expectation(above=1.0), levels=grid, is_somewhere=True)
+    cells = [cell.changed(level) for cell in (GRPC, HTTP) for level in grid]
+    confirmed = sum(
+        findings.evaluate(trials(cells, lambda _: 0.001, seed, repeats=3), claim).outcome == "holds"
+        for seed in range(150)
+    )
+    assert confirmed <= stats.binom.ppf(0.999, 150, 0.05)
+
+
+def test_the_use_of_the_heap_is_judged_as_a_share() -> None:
+    """By the means of the same window; a runtime without these metrics has none."""
+    made = measured(by_stack(2000.0))
+    claim = finding(Expectation(within=(0.27, 0.29)), under=(), figure="heap_use")
+    assert findings.evaluate(made, claim).outcome == "undecided"
+    heaps = [
+        replace(
+            one,
+            service=replace(
+                one.service,
+                runtime_metrics={
+                    "heap_used_bytes": {"mean": 2.8e6 + one.repeat},
+                    "heap_committed_bytes": {"mean": 1e7},
+                },
+            ),
+        )
+        for one in made
+    ]
+    judged = findings.evaluate(heaps, claim)
+    assert judged.outcome == "holds"
+    assert judged.parts[0].interval is not None
+    assert judged.parts[0].interval.estimate == pytest.approx(0.28, rel=0.001)
 
 
 def test_a_missing_cell_cannot_be_told() -> None:

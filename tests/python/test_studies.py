@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -41,11 +41,11 @@ def points(found: Found) -> dict[str, list[Point]]:
     return points_of(found)
 
 
-def points_of(found: Found) -> dict[str, list[Point]]:
-    """The points of every part of a study, each once."""
+def points_of(found: Found, parts: Sequence[str] = ()) -> dict[str, list[Point]]:
+    """The points of these parts of a study, or of those that it runs by itself, each once."""
     catalogue = manifests.load(STUDIES.parent / "services")
     planned = {}
-    for part in found.study.parts:
+    for part in parts or found.study.parts:
         experiment = experiment_file.load(found.part(part))
         trials = planning.schedule(experiment, catalogue).trials
         planned[part] = [cell.point for t in trials if t.repeat == 1 for cell in t.cells]
@@ -74,7 +74,7 @@ def test_published_counts(found: Found) -> None:
 
 def cells_of_findings(found: Found) -> Iterator[tuple[str, tuple[str, ...], CellSelector]]:
     """Every cell that any finding needs."""
-    for claim in found.study.findings:
+    for claim in found.study.every_finding:
         finding = claim.finding(found.study.arms, found.study.threshold)
         crossing = claim.crossing(found.study.arms, found.study.threshold)
         steps = crossing.along if crossing else levels({})
@@ -91,7 +91,7 @@ def cells_of_findings(found: Found) -> Iterator[tuple[str, tuple[str, ...], Cell
 def test_every_finding_is_measured(name: str) -> None:
     """No claim waits for a cell that no part measures, and none names more than one."""
     found = studies.load(name, STUDIES)
-    points = points_of(found)
+    points = points_of(found, found.study.every_part)
     for claim, parts, expected in cells_of_findings(found):
         matching = [p for part in parts for p in points[part] if expected.matches(p)]
         assert len(matching) == 1, f"{claim}: {expected}: {len(matching)}"
@@ -168,6 +168,14 @@ def edited(found: Found, old: str, new: str) -> str:
             r"two findings have the name 'small-published'",
         ),
         ("expect: {crosses: 1}", "expect: {above: 1}", r"belong together"),
+        (
+            "    each: {users",
+            "    some: {users: [1]}\n    each: {users",
+            r"`some` has none of `each`",
+        ),
+        ("part: puzzle", "part: payloads", r"there is no part 'payloads'"),
+        ("part: networks", "part: netwrks", r"no part 'netwrks'. Did you mean 'networks'"),
+        ("- id: networks-keep", "- id: small-keep", r"two findings have the name 'small-keep'"),
     ],
 )
 def test_a_slip_is_told_with_its_remedy(found: Found, old: str, new: str, message: str) -> None:

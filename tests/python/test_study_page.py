@@ -152,6 +152,10 @@ def test_an_incomplete_or_mixed_study_is_not_kept(run: Path, tmp_path: Path) -> 
     (quick / "study.json").write_text(named.replace("{", '{"quick": true, ', 1), encoding="utf-8")
     with pytest.raises(UsageError, match="a first look"):
         study_page.keep(quick, tmp_path)
+    chosen = shutil.copytree(run, tmp_path / "chosen")
+    (chosen / "study.json").write_text(named.replace("{", '{"parts": ["tool"], ', 1), "utf-8")
+    with pytest.raises(UsageError, match="of chosen parts"):
+        study_page.keep(chosen, tmp_path)
     assert not (tmp_path / study_page.RUNS).exists()
 
 

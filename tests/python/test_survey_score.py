@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from math import exp, log
@@ -16,6 +17,8 @@ from wirelab.statistics.interval import NotFinite, NoValues, TooFewValues
 from wirelab.statistics.paired import EXACT_PAIRS_MAX, crossover, mean_of, sign_flip_p
 from wirelab.survey.answers import BadAnswers, columns, read_answers
 from wirelab.survey.score import Score, score
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def scored(file: Path, *args: object, **options: object) -> Score:
@@ -151,6 +154,33 @@ def test_files_of_several_computers_are_evaluated_together(
     assert (document["participants"], document["left_out"]) == (7, 1)
 
 
+def test_the_published_sums_are_next_to_the_measured_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `published.csv` has them; they change no result."""
+    with (ROOT / "studies/published.csv").open(encoding="utf-8", newline="") as file:
+        printed = {
+            line["stack"]: line
+            for line in csv.DictReader(file)
+            if (line["study"], line["metric"]) == ("hamo2023", "total_score")
+        }
+    assert {line["value"] for line in printed.values()} == {"20.2", "12.2"}
+    answers = write(tmp_path / "a.csv", simulated(8, {"http": 0.7, "grpc": 0.3}))
+    assert main(["survey", "score", str(answers)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (at,) = (place for place, line in enumerate(lines) if line.startswith("sum of all items"))
+    assert lines[at + 1].split() == ["the", "same,", "published", "20.20", "12.20", "+8.00"]
+    assert "means of 10 participants" in " ".join(lines)
+    assert main(["survey", "score", str(answers), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["published"] == {
+        "http": float(printed["HTTP (net/http)"]["value"]),
+        "grpc": float(printed["gRPC"]["value"]),
+        "participants": 10,
+        "source": printed["gRPC"]["source"],
+    }
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -195,5 +225,5 @@ def test_files_that_are_no_answers_are_refused(
 
 
 def test_the_columns_are_those_of_the_guide() -> None:
-    guide = Path(__file__).resolve().parents[2] / "docs" / "surveys.md"
+    guide = ROOT / "docs" / "surveys.md"
     assert all(f"`{name}`" in guide.read_text(encoding="utf-8") for name in columns()[:8])

@@ -62,6 +62,14 @@ def _times(listed: Listed) -> str:
     help="Measure fewer cells and repeats, for a first result within four minutes; prints first "
     "which findings it cannot judge.",
 )
+@click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    metavar="PART",
+    help="Measure this part only; can be repeated. Parts beyond the study are measured only so; "
+    "the study's README names them.",
+)
 @DIRECTORY
 @POSTGRES
 @READY_TIMEOUT
@@ -74,6 +82,7 @@ def reproduce(
     study: str,
     scale: float | None,
     quick: bool,
+    parts: tuple[str, ...],
     directory: DirectoryOptions,
     postgres: str,
     ready_timeout_s: float | None,
@@ -101,6 +110,7 @@ def reproduce(
             folder,
             scale=scale,
             quick=quick,
+            parts=parts,
             progress=watched,
             retry_failed=directory.retry_failed,
             postgres=postgres,

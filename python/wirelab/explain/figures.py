@@ -71,6 +71,11 @@ def _share(cpu_s: float | None, window_s: float | None) -> float | None:
     return cpu_s / window_s if cpu_s and window_s else None
 
 
+def _heap_use(trial: Trial) -> float | None:
+    used, committed = NAMED["heap_used"].of(trial), NAMED["heap_committed"].of(trial)
+    return used / committed if used is not None and committed else None
+
+
 def _little(trial: Trial) -> float | None:
     """Users over (mean service time x rate): 1 where a user does nothing but wait for replies."""
     users, mean, rate = trial.point.load.users, _service_mean(trial), NAMED["rate"].of(trial)
@@ -94,6 +99,7 @@ _MORE = (
     Figure("wire_packets", "packets per call", "", "lower", _wire("packets")),
     Figure("service_cores", "cores that the service kept busy", "", "lower", _service_cores),
     Figure("client_cores", "cores that the client kept busy", "", "lower", _client_cores),
+    Figure("heap_use", "heap used over heap committed", "", "higher", _heap_use),
     *map(_gap, range(1, PACKETS_MAX + 1)),
     Figure("little", "users ÷ (mean service time × rate)", "", "lower", _little),
 )

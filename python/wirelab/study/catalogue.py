@@ -41,7 +41,7 @@ class Found:
     def sha256(self) -> str:
         """Of all its files: a reproduction names exactly what it tested."""
         digest = hashlib.sha256()
-        for path in (self.folder / FILE, *map(self.part, self.study.parts)):
+        for path in (self.folder / FILE, *map(self.part, self.study.every_part)):
             digest.update(path.read_bytes())
         return digest.hexdigest()
 
@@ -69,7 +69,7 @@ def load(name: str, where: Path | None = None) -> Found:
     if study.name != name:
         raise UsageError(f"{home / name / FILE} has name: {study.name}", f"write name: {name}")
     found = Found(home / name, study)
-    missing = [part for part in study.parts if not found.part(part).is_file()]
+    missing = [part for part in study.every_part if not found.part(part).is_file()]
     if missing:
         raise UsageError(
             f"study {name!r} names the part {missing[0]!r}, and {found.part(missing[0])} does "

@@ -43,7 +43,7 @@ class Finding:
     under: tuple[CellSelector, ...]
     """Cells in the denominator; empty: the claim is about a figure, not about a ratio."""
     levels: tuple[Level, ...]
-    """The claim must hold at every one of them."""
+    """The claim must hold at every one of them, or at one where ``is_somewhere``."""
     expect: Expectation
     is_difference: bool = False
     """The claim is about the sum of the numerator's figures less the sum of the denominator's."""
@@ -51,6 +51,8 @@ class Finding:
     """Of what packets carry, in place of a figure: it must occur in this order."""
     growth: tuple[Level, Level] | None = None
     """Every cell stands for its figure at the second level over that at the first."""
+    is_somewhere: bool = False
+    """The claim is that at least one level is so: *up to 20 times as fast*."""
 
     @property
     def unit(self) -> Unit:
@@ -61,7 +63,14 @@ class Finding:
     @property
     def expected(self) -> str:
         """What is claimed, in words."""
-        return f"in order: {', '.join(self.order)}" if self.order else self.expect.words(self.unit)
+        if self.order:
+            return f"in order: {', '.join(self.order)}"
+        return self.expect.words(self.unit) + (" at some level" if self.is_somewhere else "")
+
+    @property
+    def deciding(self) -> Outcome:
+        """The outcome that one level gives to the whole claim."""
+        return "holds" if self.is_somewhere else "does not hold"
 
 
 @dataclass(frozen=True)
@@ -123,20 +132,20 @@ class Judgement:
 def evaluate(trials: Iterable[Trial], finding: Finding) -> Judgement:
     """Judges a finding. It holds when it holds at every level, at 95 % each (an
     intersection of tests, Berger 1982, Technometrics 24(4)); it does not hold when one
-    level denies it at ``1 - 0.05 / levels`` (Bonferroni); otherwise it is undecided."""
+    level denies it at ``1 - 0.05 / levels`` (Bonferroni); otherwise it is undecided. Of a claim
+    about some level the two are the other way round."""
     listed = list(trials)
     return gather(finding, tuple(at(listed, finding, level) for level in finding.levels))
 
 
 def gather(finding: Finding, parts: tuple[Part, ...]) -> Judgement:
     """The judgement from its parts."""
-    denied = [part for part in parts if part.outcome == "does not hold"]
-    open_parts = [part for part in parts if part.outcome == "undecided"]
-    if denied:
-        return Judgement(finding, "does not hold", _named(denied, len(parts)), parts)
-    if open_parts:
-        return Judgement(finding, "undecided", _named(open_parts, len(parts)), parts)
-    return Judgement(finding, "holds", _named(parts, len(parts)), parts)
+    for outcome in (finding.deciding, UNDECIDED):
+        named = [part for part in parts if part.outcome == outcome]
+        if named:
+            return Judgement(finding, outcome, _named(named, len(parts)), parts)
+    agreed: Outcome = "does not hold" if finding.is_somewhere else "holds"
+    return Judgement(finding, agreed, _named(parts, len(parts)), parts)
 
 
 Powered = tuple[float, CellSelector, Cell]
@@ -161,9 +170,10 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
     outcome = finding.expect.judge(usual)
     reason = _reason(finding, usual, powered, figure)
     confidence = linear_contrasts.CONFIDENCE
-    if outcome == "does not hold" and finding.expect.judge(strict) != "does not hold":
-        outcome, confidence = "undecided", strict_level
-        reason += f": outside at this level, but not at 95 % for all {len(finding.levels)} levels"
+    if outcome == finding.deciding and finding.expect.judge(strict) != outcome:
+        side = "inside" if finding.is_somewhere else "outside"
+        outcome, confidence = UNDECIDED, strict_level
+        reason += f": {side} at this level, but not at 95 % for all {len(finding.levels)} levels"
     if outcome != "undecided":
         return Part(level, usual, outcome, reason)
     more = _decided_by(finding, usual, powered, figure, confidence)
@@ -313,6 +323,7 @@ def _part(part: Part) -> dict[str, object]:
 
 
 Outcome = Literal["holds", "does not hold", "undecided"]
+UNDECIDED: Outcome = "undecided"
 
 
 @dataclass(frozen=True)

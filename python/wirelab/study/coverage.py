@@ -58,7 +58,9 @@ def coverage(study: Study, experiments: Mapping[str, Experiment], catalogue: Cat
         trials = [point for part in parts for point in points.get(part, ())]
         is_run = set(parts) <= points.keys()
         measured = [is_run and _has_trials(cells, trials, claim) for cells in _needed(study, claim)]
-        amount = "whole" if all(measured) else "some" if any(measured) else "none"
+        # A claim about some level is judged on all of its levels or left.
+        is_partial = any(measured) and not claim.some
+        amount = "whole" if all(measured) else "some" if is_partial else "none"
         found[amount].append(claim.id)
     return Coverage(**{amount: tuple(ids) for amount, ids in found.items()})
 

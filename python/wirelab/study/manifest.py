@@ -22,6 +22,8 @@ class Reproduced(msgspec.Struct, frozen=True, omit_defaults=True):
     sha256: str = ""
     """Of the study's files."""
     quick: bool = False
+    parts: tuple[str, ...] = ()
+    """Parts that were named; empty: those that the study runs by itself."""
 
 
 def is_reproduction(folder: Path) -> bool:

@@ -91,6 +91,10 @@ class Claim(Model):
     under: tuple[str | Words, ...] = ()
     where: Words = Field(default_factory=dict)
     each: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
+    some: dict[str, tuple[Any, ...]] = Field(
+        default_factory=dict,
+        description="levels at one of which the claim must hold, in place of each",
+    )
     along: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     growth: dict[str, tuple[Any, Any]] = Field(default_factory=dict)
     difference: bool = Field(
@@ -113,6 +117,8 @@ class Claim(Model):
             raise ValueError("a claim has either `expect` or `order`")
         if self.expect is not None and (self.expect.crosses is not None) != bool(self.along):
             raise ValueError("`expect: {crosses: 1}` and `along` belong together")
+        if self.some and (self.each or self.along or self.order):
+            raise ValueError("a claim with `some` has none of `each`, `along` and `order`")
         return self
 
     def finding(self, arms: Mapping[str, Arm], threshold: float) -> Finding:
@@ -129,11 +135,12 @@ class Claim(Model):
             self.figure,
             tuple(_cell(arms, words, self.where) for words in self.over),
             tuple(_cell(arms, words, self.where) for words in self.under),
-            tuple(_sizes(level) for level in levels(self.each)),
+            tuple(_sizes(level) for level in levels(self.some or self.each)),
             self.expect.expectation(threshold) if self.expect else Expectation(),
             self.difference,
             self.order,
             (first, last) if first is not None and last is not None else None,
+            is_somewhere=bool(self.some),
         )
 
     def crossing(self, arms: Mapping[str, Arm], threshold: float) -> Crossing | None:
@@ -378,6 +385,14 @@ class Takes(Model):
     quick: Time | None = Field(None, description="a first look, for a study that has one")
 
 
+class Further(Model):
+    """What goes beyond the study, such as the future work that it names."""
+
+    parts: tuple[str, ...] = Field(min_length=1, description="run only where they are named")
+    findings: tuple[Claim, ...] = ()
+    ladders: tuple[LadderEntry, ...] = ()
+
+
 class Study(Model):
     """A published experiment with its claims."""
 
@@ -387,6 +402,7 @@ class Study(Model):
     question: str
     confound: str = ""
     parts: tuple[str, ...] = Field(min_length=1, description="experiment files, without .yaml")
+    further: Further | None = None
     scale: float = Field(1.0, gt=0, description="default share of the published calls")
     scales: dict[str, float] = Field(
         default_factory=dict, description="default share of the parts that differ from scale"
@@ -412,20 +428,39 @@ class Study(Model):
 
     @model_validator(mode="after")
     def _names_fit(self) -> Study:
-        for claim in self.findings:
+        for claim in self.every_finding:
             _legal(partial(claim.finding, self.arms, self.threshold))
-        for part in self._parts_named():
-            if part not in self.parts:
-                raise ValueError(f"there is no part {part!r}. {did_you_mean(part, self.parts)}")
+        for known, named in (
+            (self.parts, self._parts_named()),
+            (self.every_part, self._further_named()),
+        ):
+            for part in named:
+                if part not in known:
+                    raise ValueError(f"there is no part {part!r}. {did_you_mean(part, known)}")
         for arm in self._arms_named():
             _legal(partial(_arm, self.arms, arm))
         if bool(self.quick) != (self.takes.quick is not None):
             raise ValueError("`quick` and `takes: {quick: …}` belong together: write both or none")
-        ids = [claim.id for claim in self.findings]
+        ids = [claim.id for claim in self.every_finding]
         twice = sorted({name for name in ids if ids.count(name) > 1})
         if twice:
             raise ValueError(f"two findings have the name {twice[0]!r}; rename one")
         return self
+
+    @property
+    def every_part(self) -> tuple[str, ...]:
+        """Those that the study runs by itself, and the further ones."""
+        return (*self.parts, *(self.further.parts if self.further else ()))
+
+    @property
+    def every_finding(self) -> tuple[Claim, ...]:
+        """Those of the study, and the further ones."""
+        return (*self.findings, *(self.further.findings if self.further else ()))
+
+    @property
+    def every_ladder(self) -> tuple[LadderEntry, ...]:
+        """Those of the study, and the further ones."""
+        return (*self.ladders, *(self.further.ladders if self.further else ()))
 
     def parts_of(self, claim: Claim) -> tuple[str, ...]:
         """The parts whose trials a claim is judged on; the first part unless named."""
@@ -435,8 +470,16 @@ class Study(Model):
         named = [part for claim in self.findings for part in self.parts_of(claim)]
         named += [ladder.part for ladder in self.ladders]
         named += [part for entry in self.published for part in entry.parts]
-        named += [*self.quick, *self.scales]
-        return named + ([self.winners.part] if self.winners else [])
+        return [*named, *self.quick, *([self.winners.part] if self.winners else [])]
+
+    def _further_named(self) -> list[str]:
+        """Where further parts can be named, too."""
+        named = list(self.scales)
+        if self.further:
+            claims, ladders = self.further.findings, self.further.ladders
+            named += [part for claim in claims for part in self.parts_of(claim)]
+            named += [ladder.part for ladder in ladders]
+        return named
 
     def _arms_named(self) -> list[str]:
         named = [arm for entry in self.published for arm in entry.stacks.values()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from wirelab.experiment.model import Experiment
 from wirelab.experiment.scaling import prolonged, replaced, scaled
 from wirelab.format.units import format_minutes
 from wirelab.stack import manifests
+from wirelab.stack.suggestions import did_you_mean
 from wirelab.study.catalogue import Found
 from wirelab.study.coverage import coverage
 
@@ -25,10 +26,12 @@ class Plan:
     scale: float
     is_quick: bool
     is_default: bool
-    """At the study's own scale."""
+    """At the study's own scale, with the parts that it runs by itself."""
     texts: Mapping[str, str]
     """The experiment file of each part."""
     experiments: Mapping[str, Experiment]
+    chosen: tuple[str, ...] = ()
+    """The parts that were named; empty: those that the study runs by itself."""
 
     def announcement(self) -> Iterator[str]:
         """How long it takes, where this is known, and what a first look cannot judge."""
@@ -40,6 +43,12 @@ class Plan:
             yield (
                 f"{study.name}{word} takes about {format_minutes(seconds)} on two cores, and "
                 "longer where a service must first be built or verified."
+            )
+        if self.chosen:
+            length = format_minutes(sum(self.lengths_s.values()))
+            yield (
+                f"{', '.join(self.texts)}: planned for about {length}, and longer where a service "
+                "must first be built or verified."
             )
         if self.is_quick:
             yield from coverage(study, self.experiments, manifests.load()).sentences()
@@ -58,17 +67,28 @@ class Plan:
 
 
 def plan(
-    found: Found, scale: float | None, *, quick: bool, repeats: Mapping[str, int] | None = None
+    found: Found,
+    scale: float | None,
+    *,
+    quick: bool,
+    repeats: Mapping[str, int] | None = None,
+    chosen: Sequence[str] = (),
 ) -> Plan:
-    """The parts at a share of the published calls, or those of a first look. ``repeats`` of a part
-    are at least those of its file. Raises :class:`UsageError` for a scale that is not a share or a
-    first look that the study does not have."""
+    """The parts at a share of the published calls, those of a first look, or the chosen ones.
+    ``repeats`` of a part are at least those of its file. Raises :class:`UsageError` for a scale
+    that is not a share, and for a first look or a part that the study does not have."""
     study = found.study
     fraction = study.scale if scale is None else scale
     if not 0 < fraction <= 1:
         raise UsageError(f"--scale {fraction:g} is not a share", "give more than 0 and at most 1")
     if quick and scale is not None:
         raise UsageError("--quick and --scale exclude each other", "give one of them")
+    if quick and chosen:
+        raise UsageError("--quick and --part exclude each other", "give one of them")
+    for part in chosen:
+        if part not in study.every_part:
+            remedy = did_you_mean(part, study.every_part)
+            raise UsageError(f"{study.name} has no part {part!r}", remedy)
     if quick and not study.quick:
         raise UsageError(f"{study.name} has no first look", "leave out --quick")
     shares = study.scales if scale is None else {}
@@ -76,17 +96,20 @@ def plan(
         part: prolonged(
             _text(found, part, shares.get(part, fraction), quick), (repeats or {}).get(part, 0)
         )
-        for part in parts(found, quick=quick)
+        for part in parts(found, quick=quick, chosen=chosen)
     }
     experiments = {
         part: experiment_file.parse(text, str(found.part(part))) for part, text in texts.items()
     }
-    return Plan(found, fraction, quick, scale is None, texts, experiments)
+    is_default = scale is None and not chosen
+    return Plan(found, fraction, quick, is_default, texts, experiments, tuple(chosen))
 
 
-def parts(found: Found, *, quick: bool) -> tuple[str, ...]:
+def parts(found: Found, *, quick: bool, chosen: Sequence[str] = ()) -> tuple[str, ...]:
     """What is run, in the study's order."""
     study = found.study
+    if chosen:
+        return tuple(part for part in study.every_part if part in chosen)
     return tuple(part for part in study.parts if not quick or part in study.quick)
 
 

@@ -16,7 +16,7 @@ import msgspec
 from wirelab.errors import NotInstalled, UsageError
 from wirelab.explain.cell_selector import CellSelector, level_words
 from wirelab.explain.explanation import Explanation, explain
-from wirelab.format.counting import of_all
+from wirelab.format.counting import counted, of_all
 from wirelab.records.trial import Trial
 from wirelab.run import directory as run_directory
 from wirelab.run import journal, keeping
@@ -33,7 +33,7 @@ from wirelab.study import manifest as study_manifest
 from wirelab.study import plan as planning
 from wirelab.study.catalogue import Found
 from wirelab.study.claims import Judgement
-from wirelab.study.model import Claim, PairEntry, WinnersEntry
+from wirelab.study.model import Claim, PairEntry, Study, WinnersEntry
 from wirelab.study.winners import Contest, Square
 
 FINDINGS = "findings.json"
@@ -67,6 +67,8 @@ class Reproduction:
     notes: tuple[str, ...]
     is_quick: bool = False
     """A first look: the parts, cells and repeats that the study names for it."""
+    chosen: tuple[str, ...] = ()
+    """The parts that were named; empty: those that the study runs by itself."""
 
     @property
     def incomplete(self) -> tuple[str, ...]:
@@ -86,7 +88,7 @@ class Reproduction:
     @property
     def parts(self) -> tuple[str, ...]:
         """What is run."""
-        return planning.parts(self.found, quick=self.is_quick)
+        return planning.parts(self.found, quick=self.is_quick, chosen=self.chosen)
 
     @property
     def failed(self) -> tuple[Trial, ...]:
@@ -99,6 +101,7 @@ class Reproduction:
             "study": self.found.study.name,
             "scale": self.scale,
             "quick": self.is_quick,
+            "parts": list(self.parts),
             "findings": [judgement.to_json() for judgement in self.judgements],
             "winners": [_table_json(table) for table in self.tables],
             "explanations": [explanation.to_json() for explanation in self.explanations],
@@ -121,23 +124,28 @@ def reproduce(
     share: bool = False,
     limit: TimeLimit | None = None,
     repeats: Mapping[str, int] | None = None,
+    parts: Sequence[str] = (),
 ) -> Reproduction:
     """Runs every part that ``out`` does not hold yet, with ``retry_failed`` also the trials
     that it holds as failed, and judges all of it.
 
     ``scale`` is the share of the published calls; the study's default when None. ``quick`` runs
     what the study names for a first look, at no scale, and no longer than :data:`QUICK_S`.
+    ``parts`` are run in place of those that the study runs by itself.
     ``postgres``, ``ready_timeout_s`` and ``share`` are those of :func:`wirelab.run.runner.run`;
     ``limit`` is the time for all parts together. ``repeats`` of a part are at least those of its
-    file. Raises :class:`UsageError` for a name that is not a study, a scale that is not a share or
-    a first look that the study does not have, and what :func:`wirelab.run.runner.run` raises. A
-    part whose services are not installed is left out, unless no other part is left.
+    file. Raises :class:`UsageError` for a name that is not a study, a scale that is not a share,
+    and a first look or a part that the study does not have, and what
+    :func:`wirelab.run.runner.run` raises. A part whose services are not installed is left out,
+    unless no other part is left.
     """
-    plan = planning.plan(studies.load(name, where), scale, quick=quick, repeats=repeats)
+    plan = planning.plan(
+        studies.load(name, where), scale, quick=quick, repeats=repeats, chosen=parts
+    )
     heard = progress or Silent()
     if limit is None:
         limit = TimeLimit(QUICK_S, counts_preparation=False) if quick else TimeLimit()
-    _begin(plan.found, out, plan.scale, quick)
+    _begin(out, plan)
     _refuse_other_cpu(out, plan.texts)
     for line in plan.announcement():
         heard.note(line)
@@ -184,14 +192,20 @@ def judge_folder(folder: Path, where: Path | None = None) -> Reproduction:
     found = studies.load(manifest.study, where)
     runs = {
         part: running.read(folder / part)
-        for part in planning.parts(found, quick=manifest.quick)
+        for part in planning.parts(found, quick=manifest.quick, chosen=manifest.parts)
         if (folder / part / MANIFEST).exists()
     }
-    return judge(found, manifest.scale, folder, runs, quick=manifest.quick)
+    return judge(found, manifest.scale, folder, runs, quick=manifest.quick, chosen=manifest.parts)
 
 
 def judge(
-    found: Found, scale: float, folder: Path, runs: Mapping[str, Run], *, quick: bool = False
+    found: Found,
+    scale: float,
+    folder: Path,
+    runs: Mapping[str, Run],
+    *,
+    quick: bool = False,
+    chosen: tuple[str, ...] = (),
 ) -> Reproduction:
     """All that the study asks, on the runs that there are. Pure but for reading the study."""
     study = found.study
@@ -206,17 +220,17 @@ def judge(
             found.published, trials(*entry.parts), entry, study.arms
         )
     )
-    parts = planning.parts(found, quick=quick)
+    parts = planning.parts(found, quick=quick, chosen=chosen)
     contest = study.winners if study.winners and study.winners.part in parts else None
     tables = _tables(contest, found, trials(contest.part)) if contest else ()
     judgements = tuple(
         _judged(found, claim, trials(*study.parts_of(claim)))
-        for claim in study.findings
+        for claim in study.every_finding
         if set(study.parts_of(claim)) <= set(parts)
     )
     explanations = tuple(
         explain(trials(entry.part), ladder)
-        for entry in study.ladders
+        for entry in study.every_ladder
         if entry.part in parts
         for ladder in entry.ladders(study.threshold)
     )
@@ -225,12 +239,13 @@ def judge(
     kept = any(keeping.is_kept(run.folder) for run in runs.values())
     notes = (
         *((keeping.LEFT_OUT,) if kept else ()),
+        *(() if quick else _others(study, parts)),
         *incomplete,
         *left,
         *_notes(runs, trials(*parts)),
     )
     return Reproduction(
-        found, scale, folder, runs, lines, tables, judgements, explanations, notes, quick
+        found, scale, folder, runs, lines, tables, judgements, explanations, notes, quick, chosen
     )
 
 
@@ -301,6 +316,16 @@ def _left(judgements: Sequence[Judgement]) -> tuple[str, ...]:
     return (f"It left {of_all(len(left), len(judgements), 'finding')}: {', '.join(left)}.",)
 
 
+def _others(study: Study, parts: Sequence[str]) -> tuple[str, ...]:
+    """The parts that were not to be run, and how they are."""
+    left = [part for part in study.every_part if part not in parts]
+    if not left:
+        return ()
+    names = f"{counted(len(left), 'part')} ({', '.join(left)})"
+    command = f"`wirelab reproduce {study.name} --part NAME`"
+    return (f"Not in this run: {names}. {command} measures one.",)
+
+
 def _incomplete(parts: Sequence[str], runs: Mapping[str, Run]) -> tuple[str, ...]:
     missing = [f"Part {part} has not been run yet. {GO_ON}" for part in parts if part not in runs]
     torn = [f"Part {part}: {why}" for part, run in runs.items() for why in run.incomplete]
@@ -323,15 +348,18 @@ def _thin(trials: Sequence[Trial]) -> list[tuple[float, Trial]]:
     return [(share, trial) for share, trial in shares if share < FEW_CALLS]
 
 
-def _begin(found: Found, out: Path, scale: float, quick: bool) -> None:
-    """Begins the folder or takes it up again; another study or scale is refused."""
-    described = study_manifest.Reproduced(found.study.name, scale, found.sha256, quick)
+def _begin(out: Path, plan: planning.Plan) -> None:
+    """Begins the folder or takes it up again; another study, scale or choice is refused."""
+    found = plan.found
+    described = study_manifest.Reproduced(
+        found.study.name, plan.scale, found.sha256, plan.is_quick, plan.chosen
+    )
     if study_manifest.is_reproduction(out):
         before = study_manifest.read(out)
         if before != described:
             raise UsageError(
-                f"{out} holds {before.study} at scale {before.scale}, or the study's "
-                "files have changed since",
+                f"{out} holds {before.study} at scale {before.scale}, or other parts, or the "
+                "study's files have changed since",
                 "give another --out",
             )
         return

@@ -125,9 +125,11 @@ def _count(judgements: Sequence[Judgement]) -> str:
 def _findings(judgements: Sequence[Judgement]) -> Section:
     text = (
         f"{_count(judgements)}. A claim holds when it does at every level, each at 95 %. It does "
-        "not hold when one level contradicts it at 95 % for all levels together. Otherwise it is "
-        "undecided, and the verdict names what may decide it. Where the client was the limit, a "
-        "rate is a lower bound and its ratio has an open end."
+        "not hold when one level contradicts it at 95 % for all levels together. A claim about "
+        "some level holds when one level confirms it at 95 % for all levels together, and does not "
+        "hold when every level contradicts it. Otherwise a claim is undecided, and the verdict "
+        "names what may decide it. Where the client was the limit, a rate is a lower bound and its "
+        "ratio has an open end."
     )
     rows = [
         (_verdict(j), f"{j.finding.claim} ({j.finding.source})", _measured(j)) for j in judgements

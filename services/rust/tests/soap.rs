@@ -201,14 +201,19 @@ fn only_soap_is_taken_at_its_path() {
 
 #[test]
 fn its_description_names_its_address() {
-    for (codec, style) in [("soap-literal", "document"), ("soap-encoded", "rpc")] {
+    for (codec, style, query) in [
+        ("soap-literal", "document", "wsdl"),
+        ("soap-rpc", "rpc", "WSDL"),
+        ("soap-encoded", "rpc", "wsdl"),
+    ] {
         let service = charging(&soap(codec));
         let address = service.address();
         let request = format!(
-            "GET /charging/soap?wsdl HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"
+            "GET /charging/soap?{query} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"
         );
         let reply = String::from_utf8(service.exchange(request.as_bytes())).unwrap();
         assert!(reply.starts_with("HTTP/1.1 200 "), "{reply}");
+        assert!(reply.contains("content-type: text/xml; charset=utf-8\r\n"));
         assert!(reply.contains(&format!("style=\"{style}\"")));
         assert!(reply.contains(&format!("location=\"http://{address}/charging/soap\"")));
     }

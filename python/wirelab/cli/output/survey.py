@@ -16,6 +16,7 @@ from wirelab.format.numbers import percent
 from wirelab.format.units import format_seconds
 from wirelab.statistics.interval import Interval
 from wirelab.survey.answers import read_answers
+from wirelab.survey.published import PublishedSums, read_published
 from wirelab.survey.questionnaire import questionnaire
 from wirelab.survey.score import Contrast, Outcome, Score, score
 
@@ -34,16 +35,17 @@ def run(files: Sequence[Path], *, as_json: bool) -> int:
             f"{counted(len(answers.complete), 'participant')} completed both tasks",
             f"collect answers of at least {PARTICIPANTS_MIN}",
         )
-    found = score(answers)
+    found, published = score(answers), read_published()
     if as_json:
-        print(json.dumps(msgspec.to_builtins(found), indent=1))
+        document = {**msgspec.to_builtins(found), "published": msgspec.to_builtins(published)}
+        print(json.dumps(document, indent=1))
         return EXIT_OK
-    for line in _lines(found):
+    for line in _lines(found, published):
         out.print(folded(line.text, out.width) if not line.style else line.text, style=line.style)
     return EXIT_OK
 
 
-def _lines(found: Score) -> Iterator[Line]:
+def _lines(found: Score, published: PublishedSums) -> Iterator[Line]:
     began = ", ".join(f"{count} began with {TITLES[name]}" for name, count in found.began.items())
     yield Line(f"{counted(found.participants, 'participant')}: {began}.")
     if found.left_out:
@@ -51,7 +53,9 @@ def _lines(found: Score) -> Iterator[Line]:
     yield Line("")
     yield Line(_verdict(found.total))
     yield Line("")
-    yield from _table(found)
+    yield from _table(found, published)
+    yield Line("")
+    yield Line(_describe(published))
     yield Line("")
     yield from (Line(text) for text in _order(found))
     yield Line("")
@@ -76,8 +80,9 @@ def _verdict(total: Contrast) -> str:
     )
 
 
-def _table(found: Score) -> Iterator[Line]:
-    """Sum and items: means, difference with its 95 % interval, p."""
+def _table(found: Score, published: PublishedSums) -> Iterator[Line]:
+    """Sum and items: means, difference with its 95 % interval, p; below the sum the published
+    one."""
     head = (
         f"{'points, higher is better':<{NAME_WIDTH}}   HTTP   gRPC  difference, 95 %            p"
     )
@@ -90,7 +95,22 @@ def _table(found: Score) -> Iterator[Line]:
             f"  {_bounds(contrast.difference):<21} {_p(contrast.p_value):>7}",
             "none",
         )
+        if contrast is found.total:
+            yield Line(
+                f"{'the same, published':<{NAME_WIDTH}} {published.http:6.2f} {published.grpc:6.2f}"
+                f"  {published.http - published.grpc:+.2f}",
+                "none",
+            )
     yield Line("p: sign permutation test; adjusted for all items (Holm).", "dim")
+
+
+def _describe(published: PublishedSums) -> str:
+    """What the published sums are, so that nobody takes them for a target."""
+    return (
+        f"Published: means of {published.participants} participants of Hamo and Saberian (2023, "
+        f"{published.source}), without intervals. The tasks were numbered HTTP first, and no "
+        "change of the order is described, so that their difference may be an effect of the order."
+    )
 
 
 def _order(found: Score) -> Iterator[str]:

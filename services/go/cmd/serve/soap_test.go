@@ -268,6 +268,10 @@ func TestSOAPOverHTTP(t *testing.T) {
 		status                  int
 	}{
 		"GET":              {"GET", "/transfer/soap", "", 405},
+		"a query":          {"GET", "/transfer/soap?xsd", "", 405},
+		"the description":  {"GET", "/transfer/soap?WSDL", "", 200},
+		"its head":         {"HEAD", "/transfer/soap?wsdl", "", 405},
+		"with PUT":         {"PUT", "/transfer/soap?wsdl", "", 405},
 		"PUT":              {"PUT", "/transfer/soap", "text/xml", 405},
 		"another path":     {"POST", "/transfer/soap/", "text/xml", 404},
 		"of REST":          {"POST", "/transfer/submit", "text/xml", 404},
@@ -282,7 +286,7 @@ func TestSOAPOverHTTP(t *testing.T) {
 			if answer.StatusCode != row.status {
 				t.Errorf("status %d, want %d: %s", answer.StatusCode, row.status, answer.body)
 			}
-			if row.status == 405 && answer.Header.Get("Allow") != "POST" {
+			if row.status == 405 && answer.Header.Get("Allow") != "GET, POST" {
 				t.Errorf("Allow: %q", answer.Header.Get("Allow"))
 			}
 		})

@@ -16,12 +16,14 @@ import (
 // soapServer serves a contract at one path; the envelope names the operation.
 type soapServer struct {
 	*web
-	endpoint *soap.Endpoint
-	calls    *Calls
+	endpoint    *soap.Endpoint
+	calls       *Calls
+	description *description
 }
 
 func newSOAP(config *Config, of *contract.Contract, calls *Calls, security *tls.Config) *soapServer {
-	s := &soapServer{endpoint: newEndpoint(config, of), calls: calls}
+	s := &soapServer{endpoint: newEndpoint(config, of), calls: calls,
+		description: newDescription(of, config.Stack.Codec, security != nil)}
 	s.web = newWeb(config, security, http.HandlerFunc(s.serve))
 	return s
 }
@@ -44,9 +46,12 @@ func (s *soapServer) serve(w http.ResponseWriter, request *http.Request) {
 	switch {
 	case request.URL.Path != path:
 		s.plain(w, request, http.StatusNotFound, "no such path: "+request.URL.Path)
+	// A convention of the toolkits, in either case.
+	case request.Method == http.MethodGet && strings.EqualFold(request.URL.RawQuery, "wsdl"):
+		s.reply(w, request, http.StatusOK, "text/xml; charset=utf-8", codec.Text(s.description.describe(request.Host)))
 	case request.Method != http.MethodPost:
-		w.Header().Set("Allow", http.MethodPost)
-		s.plain(w, request, http.StatusMethodNotAllowed, path+" takes POST only")
+		w.Header().Set("Allow", "GET, POST")
+		s.plain(w, request, http.StatusMethodNotAllowed, "call with POST; GET ?wsdl returns the description")
 	// The other version's type is accepted here, because its answer is VersionMismatch.
 	case !hasMediaType(request.Header, soap.V11.MediaType, soap.V12.MediaType):
 		s.plain(w, request, http.StatusUnsupportedMediaType, "this service reads "+s.endpoint.Version.MediaType)

@@ -26,6 +26,7 @@ import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
 import wirelab.service.web.ParserReport;
 import wirelab.service.web.ServletStack;
+import wirelab.service.web.SoapRules;
 import wirelab.service.web.WebServer;
 
 /**
@@ -60,7 +61,8 @@ public final class AxisBinding implements Binding {
         engine.setOption(AxisEngine.PROP_DOMULTIREFS, Boolean.FALSE);
         engine.setOption(AxisEngine.PROP_DISABLE_PRETTY_XML, Boolean.TRUE);
         service.setEngine(engine);
-        EncodedServlet servlet = new EncodedServlet(model, engine, service, Login.of(configuration.store()));
+        SoapRules rules = new SoapRules(configuration.stack(), model);
+        EncodedServlet servlet = new EncodedServlet(rules, engine, service, Login.of(configuration.store()));
         WebServer server = WebServer.start(configuration, calls, servlet, ServletStack::reject);
         ServletStack stack = new ServletStack(configuration, model, server);
         return parser.equals(Configuration.Stack.DEFAULT_PARSER)

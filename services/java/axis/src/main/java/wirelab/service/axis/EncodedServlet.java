@@ -12,21 +12,20 @@ import org.apache.axis.handlers.soap.SOAPService;
 import org.apache.axis.message.SOAPEnvelope;
 import org.apache.axis.server.AxisServer;
 import org.apache.axis.soap.SOAPConstants;
-import wirelab.service.contract.Model;
 import wirelab.service.web.SoapRules;
 
 /** Hands envelopes to Axis's engine. Axis's own servlet is of an older Servlet API than today's Tomcat. */
 final class EncodedServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
 
-    private final transient Model model;
+    private final transient SoapRules rules;
     private final transient AxisServer engine;
     private final transient SOAPService service;
     private final transient Login login;
 
     /** {@code login} is null where nobody needs to say who they are. */
-    EncodedServlet(Model model, AxisServer engine, SOAPService service, Login login) {
-        this.model = model;
+    EncodedServlet(SoapRules rules, AxisServer engine, SOAPService service, Login login) {
+        this.rules = rules;
         this.engine = engine;
         this.service = service;
         this.login = login;
@@ -34,7 +33,7 @@ final class EncodedServlet extends HttpServlet {
 
     @Override
     protected void service(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        if (SoapRules.admit(model, request, response)) {
+        if (rules.admit(request, response)) {
             answer(request, response);
         }
     }

@@ -15,7 +15,7 @@ import wirelab.service.web.WebServer;
 
 /** SOAP, document/literal and rpc/literal, on Apache CXF in an embedded Tomcat. */
 public final class SoapBinding implements Binding {
-    /** Log a WSDL that is never served, and every refused login. */
+    /** Log CXF's own WSDL, which is not the one that is served, and every refused login. */
     private static final List<Logger> QUIET = List.of(
             Logger.getLogger("org.apache.cxf.wsdl.service.factory"), Logger.getLogger("org.apache.cxf.ws.security"));
 

@@ -38,6 +38,7 @@ final class SoapServlet extends CXFNonSpringServlet {
     private final transient Model model;
     private final transient Calls calls;
     private final transient ChosenParser parser;
+    private final transient SoapRules rules;
 
     /** {@code parser} is null where CXF takes its own. */
     SoapServlet(Configuration configuration, Model model, Calls calls, ChosenParser parser) {
@@ -45,6 +46,7 @@ final class SoapServlet extends CXFNonSpringServlet {
         this.model = model;
         this.calls = calls;
         this.parser = parser;
+        rules = new SoapRules(configuration.stack(), model);
     }
 
     @Override
@@ -55,7 +57,7 @@ final class SoapServlet extends CXFNonSpringServlet {
 
     @Override
     public void service(ServletRequest request, ServletResponse response) throws ServletException, IOException {
-        if (SoapRules.admit(model, (HttpServletRequest) request, (HttpServletResponse) response)) {
+        if (rules.admit((HttpServletRequest) request, (HttpServletResponse) response)) {
             super.service(request, response);
         }
     }

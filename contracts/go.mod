@@ -1,0 +1,3 @@
+module wirelab/contracts
+
+go 1.26.0
