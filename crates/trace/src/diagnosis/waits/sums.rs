@@ -45,10 +45,27 @@ impl Division {
         *sum = sum.saturating_add(ns);
     }
 
-    fn add_all(&mut self, other: &Division) {
+    pub(super) fn add_all(&mut self, other: &Division) {
         for (own, more) in self.0.iter_mut().zip(other.0) {
             *own = own.saturating_add(more);
         }
+    }
+
+    /// Adds `some` of the `all` that `other` is the sum of, by their mean.
+    pub(super) fn add_share(&mut self, other: &Division, some: u64, all: u64) {
+        for (own, more) in self.0.iter_mut().zip(other.0) {
+            let share = u128::from(more) * u128::from(some) / u128::from(all.max(1));
+            *own = own.saturating_add(u64::try_from(share).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// Of an exchange that took so long, ns. What the ring has lost of a very long one is
+    /// unattributed.
+    pub(crate) fn of(waits: impl Iterator<Item = Wait>, elapsed: u64) -> Division {
+        let mut parts = Division::default();
+        waits.for_each(|wait| parts.add(wait.part, wait.ns()));
+        parts.add(Part::Unattributed, elapsed.saturating_sub(parts.total()));
+        parts
     }
 }
 
@@ -179,11 +196,7 @@ impl WaitSums {
 
     /// An exchange is over.
     pub(crate) fn exchange(&mut self, waits: impl Iterator<Item = Wait>, elapsed: u64) {
-        let mut parts = Division::default();
-        waits.for_each(|wait| parts.add(wait.part, wait.ns()));
-        // What the ring has lost of a very long exchange.
-        parts.add(Part::Unattributed, elapsed.saturating_sub(parts.total()));
-        self.exchanges.add_all(&parts);
+        self.exchanges.add_all(&Division::of(waits, elapsed));
         self.exchanges_ns = self.exchanges_ns.saturating_add(elapsed);
         self.exchange_count += 1;
     }
