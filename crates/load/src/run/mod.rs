@@ -24,6 +24,7 @@ use crate::reactor::thread::pin;
 use crate::reactor::worker;
 use crate::record::call_log::{CallLines, CallLog};
 use crate::record::first_calls::FirstCalls;
+use crate::record::slow_calls::SlowCalls;
 use crate::record::over_time::{Seen, Watched};
 use crate::record::pauses::Pauses;
 use crate::record::periods::Periods;
@@ -217,6 +218,7 @@ fn groups_of(
             part.watched = watched.cloned();
             part.warms_up = warms_up(group);
             part.first_calls = FirstCalls::of(group.first_calls);
+            part.slow_calls = SlowCalls::of(group.slowest);
             if plan.slices.is_some() {
                 part.take_turns(began);
             }

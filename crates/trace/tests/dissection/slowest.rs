@@ -1,4 +1,4 @@
-//! The slowest exchanges of protocols whose calls overlap, or are told apart by turns only.
+//! The slowest exchanges of protocols whose calls overlap, and of one that is read by turns.
 
 use wirelab_trace::diagnosis::Diagnosis;
 use wirelab_trace::diagnosis::waits::Part;

@@ -32,8 +32,8 @@ fn call(script: &mut Script, connection: usize, lost_us: u64, server_us: u64) ->
     (at_us, [first, last])
 }
 
-/// A thousand exchanges on two connections in turn, all of 5 ms. Every hundredth of those whose
-/// number `is_lost` takes waits for a retransmission; these are returned.
+/// A thousand exchanges of 5 ms, on two connections in turn. Those whose numbers are lost wait for a
+/// retransmission, too; they are returned.
 fn thousand(is_lost: fn(u64) -> bool) -> (Script, Vec<Truth>) {
     let mut script = Script::new();
     let connections = [script.open(20), script.open(20)];

@@ -22,7 +22,7 @@ mod turns;
 
 pub use part::Part;
 pub use sums::{Division, FlowTimes, LongWait, WaitSums};
-pub use tail::{RESOLUTION, RankSums, Tail, TimedExchange};
+pub use tail::{ExchangeSum, Tail, TimedExchange};
 
 pub(crate) use pending::Gap;
 pub(crate) use ring::Wait;

@@ -45,17 +45,9 @@ impl Division {
         *sum = sum.saturating_add(ns);
     }
 
-    pub(super) fn add_all(&mut self, other: &Division) {
+    fn add_all(&mut self, other: &Division) {
         for (own, more) in self.0.iter_mut().zip(other.0) {
             *own = own.saturating_add(more);
-        }
-    }
-
-    /// Adds `some` of the `all` that `other` is the sum of, by their mean.
-    pub(super) fn add_share(&mut self, other: &Division, some: u64, all: u64) {
-        for (own, more) in self.0.iter_mut().zip(other.0) {
-            let share = u128::from(more) * u128::from(some) / u128::from(all.max(1));
-            *own = own.saturating_add(u64::try_from(share).unwrap_or(u64::MAX));
         }
     }
 

@@ -1,25 +1,24 @@
 //! The slowest exchanges, and what the slowest hundredth did with its time next to those around
 //! the median.
 //!
-//! Memory is bounded: of single exchanges the slowest are kept. All are added up by how long they
-//! took, in bins of [`RESOLUTION`], as in HdrHistogram; sums of ranks follow from the bins.
+//! Memory is bounded: of single exchanges the slowest are kept, and all are added up by how long
+//! they took ([`RankedTimes`]).
 
-use std::collections::{BTreeMap, VecDeque};
-use std::ops::Range;
+use std::collections::VecDeque;
 
+use wirelab_contract::ranks::{RankSum, RankedTimes};
+
+use super::part::Part;
 use super::sums::Division;
 use crate::flow::event::FlowId;
 use crate::flow::map::FlowMap;
 use crate::protocol::exchange::{Exchange, Protocol};
 
-/// Leading bits of a time that decide its bin.
-const BITS: u32 = 7;
-/// The times of one bin differ by less than this share.
-pub const RESOLUTION: f64 = 1.0 / (1 << (BITS - 1)) as f64;
-/// Of fewer exchanges, a hundredth is less than one.
-const COMPARED_MIN: u64 = 100;
 /// Calls of a connection whose exchanges may still be reported: more than can be under way.
 const NUMBERS_MAX: usize = 2_048;
+
+/// Exchanges of some ranks, added up by part.
+pub type ExchangeSum = RankSum<{ Part::ALL.len() }>;
 
 /// What an exchange took its caller.
 #[derive(Debug)]
@@ -58,22 +57,6 @@ pub struct TimedExchange {
     pub parts: Division,
 }
 
-/// Exchanges of some ranks, added up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RankSums {
-    /// How many.
-    pub count: u64,
-    /// Their time.
-    pub parts: Division,
-}
-
-/// Exchanges that took about the same time.
-#[derive(Debug, Default)]
-struct Bin {
-    count: u64,
-    parts: Division,
-}
-
 /// Calls of one connection whose exchanges are not reported yet.
 #[derive(Debug, Default)]
 struct Numbers {
@@ -87,8 +70,7 @@ struct Numbers {
 pub struct Tail {
     slowest_max: usize,
     slowest: Vec<TimedExchange>,
-    bins: BTreeMap<u64, Bin>,
-    count: u64,
+    times: RankedTimes<{ Part::ALL.len() }>,
     started: u64,
     numbers: FlowMap<Numbers>,
 }
@@ -99,8 +81,7 @@ impl Tail {
         Tail {
             slowest_max,
             slowest: Vec::new(),
-            bins: BTreeMap::new(),
-            count: 0,
+            times: RankedTimes::default(),
             started: 0,
             numbers: FlowMap::default(),
         }
@@ -108,7 +89,7 @@ impl Tail {
 
     /// How many exchanges.
     pub fn count(&self) -> u64 {
-        self.count
+        self.times.count()
     }
 
     /// The slowest first.
@@ -116,28 +97,10 @@ impl Tail {
         &self.slowest
     }
 
-    /// The slowest hundredth, rounded up.
-    pub fn slowest_hundredth(&self) -> Option<RankSums> {
-        let first = self.count - self.count.div_ceil(100);
-        self.sums(first..self.count)
-    }
-
-    /// The tenth in the middle.
-    pub fn around_median(&self) -> Option<RankSums> {
-        let below = self.count * 9 / 20;
-        self.sums(below..self.count - below)
-    }
-
-    /// None with too few exchanges. Of a bin that is only partly meant, its mean counts.
-    fn sums(&self, ranks: Range<u64>) -> Option<RankSums> {
-        let (mut parts, mut below) = (Division::default(), 0);
-        for bin in self.bins.values() {
-            let (from, to) = (ranks.start.max(below), ranks.end.min(below + bin.count));
-            parts.add_share(&bin.parts, to.saturating_sub(from), bin.count);
-            below += bin.count;
-        }
-        let count = ranks.end - ranks.start;
-        (self.count >= COMPARED_MIN).then_some(RankSums { count, parts })
+    /// The slowest hundredth, and the tenth around the median; None with too few exchanges.
+    pub fn compared(&self) -> Option<(ExchangeSum, ExchangeSum)> {
+        let slowest = self.times.slowest_hundredth();
+        slowest.zip(self.times.around_median())
     }
 
     pub(crate) fn opened(&mut self, flow: FlowId) {
@@ -167,9 +130,7 @@ impl Tail {
         let Some(lasted) = lasted else {
             return;
         };
-        self.count += 1;
-        let bin = self.bins.entry(leading_bits(lasted.elapsed_ns));
-        bin.or_default().add(&lasted.parts);
+        self.times.add(lasted.elapsed_ns, lasted.parts.0);
         let is_longer = |other: &TimedExchange| other.elapsed_ns >= lasted.elapsed_ns;
         let place = self.slowest.partition_point(is_longer);
         if place < self.slowest_max
@@ -184,13 +145,6 @@ impl Tail {
         let open = &mut self.numbers.get_mut(exchange.flow)?.open;
         let place = open.binary_search_by_key(&exchange.ordinal, |(ordinal, _)| *ordinal);
         open.remove(place.ok()?).map(|(_, number)| number)
-    }
-}
-
-impl Bin {
-    fn add(&mut self, parts: &Division) {
-        self.count += 1;
-        self.parts.add_all(parts);
     }
 }
 
@@ -210,18 +164,9 @@ fn timed(number: u64, exchange: &Exchange, lasted: Lasted) -> TimedExchange {
     }
 }
 
-/// A time without what lies below its first bits: the least of its bin.
-fn leading_bits(ns: u64) -> u64 {
-    let below = (u64::BITS - ns.leading_zeros()).saturating_sub(BITS);
-    ns >> below << below
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-    use crate::diagnosis::waits::Part;
     use crate::protocol::exchange::{Ending, Extent};
 
     fn exchange(flow: FlowId, ordinal: u64) -> Exchange {
@@ -299,56 +244,12 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_a_hundred_exchanges_have_no_slowest_hundredth() {
-        assert_eq!(tail(1, &[5; 99]).slowest_hundredth(), None);
-        let sums = tail(1, &[5; 100]).slowest_hundredth().expect("a hundred");
-        assert_eq!((sums.count, sums.parts.total()), (1, 5));
-    }
-
-    #[test]
-    fn equal_exchanges_have_the_same_mean_at_both_places() {
-        let mut tail = Tail::new(1);
-        tail.opened(0);
-        for (ordinal, part) in (0..1_000).zip([Part::Server, Part::Path].into_iter().cycle()) {
-            tail.call_started(0);
-            tail.exchange(&exchange(0, ordinal), Some(lasted(part, 1_000)));
-        }
-        let [slowest, median] = [tail.slowest_hundredth(), tail.around_median()].map(Option::unwrap);
-        assert_eq!((slowest.count, median.count), (10, 100));
-        for part in [Part::Server, Part::Path] {
-            assert_eq!(slowest.parts.0[part as usize], 5_000);
-            assert_eq!(median.parts.0[part as usize], 50_000);
-        }
-    }
-
-    proptest! {
-        /// As sorting all times does, within the width of a bin.
-        #[test]
-        fn sums_of_ranks_are_those_of_sorted_times(
-            mut times in prop::collection::vec(1_u64..1 << 40, 100..400)
-        ) {
-            let tail = tail(5, &times);
-            times.sort_unstable();
-            let count = times.len();
-            let kept: Vec<u64> = tail.slowest().iter().map(|one| one.elapsed_ns).collect();
-            let slowest: Vec<u64> = times.iter().rev().take(5).copied().collect();
-            prop_assert_eq!(kept, slowest);
-            for (sums, ranks) in [
-                (tail.slowest_hundredth().unwrap(), count - count.div_ceil(100)..count),
-                (tail.around_median().unwrap(), count * 9 / 20..count - count * 9 / 20),
-            ] {
-                prop_assert_eq!(sums.count, ranks.len() as u64);
-                let exact = times[ranks].iter().sum::<u64>() as f64;
-                let apart = (sums.parts.total() as f64 - exact).abs();
-                prop_assert!(apart <= RESOLUTION * exact + count as f64, "{apart} of {exact}");
-            }
-        }
-
-        #[test]
-        fn a_bin_is_as_narrow_as_documented(ns: u64) {
-            let least = leading_bits(ns);
-            prop_assert!(least <= ns);
-            prop_assert!((ns - least) as f64 <= RESOLUTION * least as f64);
-        }
+    fn so_many_as_were_asked_for_are_kept_and_the_earlier_of_equal_ones() {
+        let found: Vec<_> = tail(3, &[4, 9, 1, 9, 4, 2])
+            .slowest()
+            .iter()
+            .map(|one| (one.number, one.elapsed_ns))
+            .collect();
+        assert_eq!(found, [(2, 9), (4, 9), (1, 4)]);
     }
 }

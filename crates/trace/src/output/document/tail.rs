@@ -3,9 +3,10 @@
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wirelab_contract::ranks::RESOLUTION;
 
 use super::Elapsed;
-use crate::diagnosis::waits::{RESOLUTION, RankSums, Tail, TimedExchange};
+use crate::diagnosis::waits::{Division, ExchangeSum, Tail, TimedExchange};
 use crate::protocol::exchange::Protocol;
 
 /// The slowest exchanges, and how they differ from others.
@@ -68,11 +69,10 @@ impl Slowest {
     /// `first_at_ns`: when the first packet was captured.
     pub(super) fn new(tail: &Tail, first_at_ns: u64) -> Slowest {
         let list = tail.slowest().iter();
-        let compared = tail.slowest_hundredth().zip(tail.around_median());
         Slowest {
             of: tail.count(),
             list: list.map(|one| slow_exchange(one, first_at_ns)).collect(),
-            compared: compared.map(|(slowest, median)| TailComparison {
+            compared: tail.compared().map(|(slowest, median)| TailComparison {
                 slowest: elapsed(&slowest),
                 median: elapsed(&median),
                 resolution: RESOLUTION,
@@ -81,8 +81,8 @@ impl Slowest {
     }
 }
 
-fn elapsed(sums: &RankSums) -> Elapsed {
-    Elapsed::new(sums.count, sums.parts.total(), &sums.parts)
+fn elapsed(sum: &ExchangeSum) -> Elapsed {
+    Elapsed::new(sum.count, sum.total(), &Division(sum.parts))
 }
 
 fn slow_exchange(one: &TimedExchange, first_at_ns: u64) -> SlowExchange {
