@@ -50,7 +50,7 @@ impl<const PARTS: usize> RankSum<PARTS> {
         self.parts.iter().sum()
     }
 
-    /// Adds so many of its times, by their mean.
+    /// Adds that number of its times, by their mean.
     fn add_some(&mut self, count: u64, of: &RankSum<PARTS>) {
         for (own, more) in self.parts.iter_mut().zip(of.parts) {
             let share = u128::from(more) * u128::from(count) / u128::from(of.count.max(1));

@@ -328,7 +328,7 @@ pub struct GroupOutcome {
 pub struct SlowestCalls {
     /// Of how many these are.
     pub of: u64,
-    /// So many as the plan asks for, the slowest first.
+    /// At most the number that the plan asks for, the slowest first.
     pub list: Vec<SlowCall>,
     /// The slowest hundredth next to those around the median; null with fewer than 100 calls.
     pub compared: Option<CallComparison>,

@@ -117,11 +117,11 @@ impl Group {
     /// Keeps a call of the window that is over, if it is one of the slowest.
     #[inline]
     fn count_slow(&mut self, id: CallId, origin: CallOrigin, span: Span) {
+        let Some(slow) = &mut self.slow_calls else {
+            return;
+        };
         let call = self.calls.get(id);
-        if let Some(slow) = &mut self.slow_calls
-            && call.sent > 0
-            && span.contains(call.waiting.arrival)
-        {
+        if call.sent > 0 && span.contains(call.waiting.arrival) {
             let operation = &self.spec.steps[call.step].name;
             slow.ended(call, origin, operation, span.offset(call.waiting.intended));
         }

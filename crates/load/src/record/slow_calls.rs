@@ -113,7 +113,7 @@ impl KeptCall {
             ordinal: self.ordinal,
             intended_ns: self.intended_ns.0,
             response_ns: self.response_ns,
-            phases: named(self.phases),
+            phases: call_phases(self.phases),
             failed: self.failed,
         }
     }
@@ -123,11 +123,11 @@ fn call_sum(sum: &RankSum<PHASES>) -> CallSum {
     CallSum {
         count: sum.count,
         response_ns: sum.total(),
-        phases: named(sum.parts),
+        phases: call_phases(sum.parts),
     }
 }
 
-fn named([queueing_ns, write_ns, wait_ns, read_ns]: [u64; PHASES]) -> CallPhases {
+fn call_phases([queueing_ns, write_ns, wait_ns, read_ns]: [u64; PHASES]) -> CallPhases {
     CallPhases {
         queueing_ns,
         write_ns,

@@ -16,7 +16,7 @@ use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::{Stall, Stalls};
 use crate::diagnosis::waits::{
-    Division, FlowAccount, Gap, Lasted, Part, Sink, Turns, WaitSums,
+    Division, FlowAccount, Gap, ExchangeTime, Part, Sink, Turns, WaitSums,
 };
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::host::{HostWindows, WindowKind};
@@ -385,13 +385,13 @@ impl Flow {
     }
 
     /// What an exchange that was divided took its caller, if it has a whole reply.
-    pub(crate) fn lasted(&self, exchange: &Exchange) -> Option<Lasted> {
+    pub(crate) fn exchange_time(&self, exchange: &Exchange) -> Option<ExchangeTime> {
         let (_, to_ns) = self.times(exchange)?;
         let request = (exchange.request.first_at_ns, exchange.request.first_packet);
         let opening = self.opening_for(exchange);
         let (from_ns, first_packet) = opening.unwrap_or(request);
         let elapsed_ns = to_ns.saturating_sub(from_ns);
-        Some(Lasted {
+        Some(ExchangeTime {
             from_ns,
             elapsed_ns,
             first_packet,

@@ -144,7 +144,7 @@ impl Diagnosis {
         self
     }
 
-    /// Lists the slowest exchanges, so many of them. Call it before the first packet.
+    /// Lists that number of the slowest exchanges. Call it before the first packet.
     pub fn with_slowest(mut self, slowest: usize) -> Diagnosis {
         self.tail = Some(Box::new(Tail::new(slowest)));
         self
@@ -475,7 +475,7 @@ impl ExchangeObserver for Diagnosis {
         self.exchanges += 1;
         flow.divide(exchange, &mut self.waits);
         if let Some(tail) = &mut self.tail {
-            tail.exchange(exchange, flow.lasted(exchange));
+            tail.exchange(exchange, flow.exchange_time(exchange));
         }
         if let Some(host) = &mut self.host {
             flow.add_server_times(exchange, host);

@@ -27,5 +27,5 @@ pub use tail::{ExchangeSum, Tail, TimedExchange};
 pub(crate) use pending::Gap;
 pub(crate) use ring::Wait;
 pub(crate) use sums::{FlowAccount, LONG_PATH_MIN_NS, Sink};
-pub(crate) use tail::Lasted;
+pub(crate) use tail::ExchangeTime;
 pub(crate) use turns::Turns;

@@ -51,7 +51,7 @@ impl Division {
         }
     }
 
-    /// Of an exchange that took so long, ns. What the ring has lost of a very long one is
+    /// Of an exchange that took `elapsed` ns. What the ring has lost of a very long one is
     /// unattributed.
     pub(crate) fn of(waits: impl Iterator<Item = Wait>, elapsed: u64) -> Division {
         let mut parts = Division::default();

@@ -22,7 +22,7 @@ pub type ExchangeSum = RankSum<{ Part::ALL.len() }>;
 
 /// What an exchange took its caller.
 #[derive(Debug)]
-pub(crate) struct Lasted {
+pub(crate) struct ExchangeTime {
     /// Nanoseconds since the Unix epoch.
     pub(crate) from_ns: u64,
     pub(crate) elapsed_ns: u64,
@@ -76,7 +76,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Keeps so many of the slowest.
+    /// Keeps that number of the slowest.
     pub(crate) fn new(slowest_max: usize) -> Tail {
         Tail {
             slowest_max,
@@ -98,7 +98,7 @@ impl Tail {
     }
 
     /// The slowest hundredth, and the tenth around the median; None with too few exchanges.
-    pub fn compared(&self) -> Option<(ExchangeSum, ExchangeSum)> {
+    pub fn comparison(&self) -> Option<(ExchangeSum, ExchangeSum)> {
         let slowest = self.times.slowest_hundredth();
         slowest.zip(self.times.around_median())
     }
@@ -124,20 +124,20 @@ impl Tail {
         }
     }
 
-    /// An exchange is reported; `lasted` is None without a whole reply.
-    pub(crate) fn exchange(&mut self, exchange: &Exchange, lasted: Option<Lasted>) {
+    /// An exchange is reported; `time` is None without a whole reply.
+    pub(crate) fn exchange(&mut self, exchange: &Exchange, time: Option<ExchangeTime>) {
         let number = self.take_number(exchange);
-        let Some(lasted) = lasted else {
+        let Some(time) = time else {
             return;
         };
-        self.times.add(lasted.elapsed_ns, lasted.parts.0);
-        let is_longer = |other: &TimedExchange| other.elapsed_ns >= lasted.elapsed_ns;
+        self.times.add(time.elapsed_ns, time.parts.0);
+        let is_longer = |other: &TimedExchange| other.elapsed_ns >= time.elapsed_ns;
         let place = self.slowest.partition_point(is_longer);
         if place < self.slowest_max
             && let Some(number) = number
         {
             self.slowest.truncate(self.slowest_max - 1);
-            self.slowest.insert(place, timed(number, exchange, lasted));
+            self.slowest.insert(place, TimedExchange::new(number, exchange, time));
         }
     }
 
@@ -148,19 +148,21 @@ impl Tail {
     }
 }
 
-fn timed(number: u64, exchange: &Exchange, lasted: Lasted) -> TimedExchange {
-    let reply = exchange.reply.as_ref().unwrap_or(&exchange.request);
-    TimedExchange {
-        number,
-        flow: exchange.flow,
-        ordinal: exchange.ordinal,
-        name: exchange.name.clone(),
-        protocol: exchange.protocol,
-        from_ns: lasted.from_ns,
-        elapsed_ns: lasted.elapsed_ns,
-        packets: [lasted.first_packet, reply.last_packet],
-        has_opening: lasted.has_opening,
-        parts: lasted.parts,
+impl TimedExchange {
+    fn new(number: u64, exchange: &Exchange, time: ExchangeTime) -> TimedExchange {
+        let reply = exchange.reply.as_ref().unwrap_or(&exchange.request);
+        TimedExchange {
+            number,
+            flow: exchange.flow,
+            ordinal: exchange.ordinal,
+            name: exchange.name.clone(),
+            protocol: exchange.protocol,
+            from_ns: time.from_ns,
+            elapsed_ns: time.elapsed_ns,
+            packets: [time.first_packet, reply.last_packet],
+            has_opening: time.has_opening,
+            parts: time.parts,
+        }
     }
 }
 
@@ -186,10 +188,10 @@ mod tests {
         }
     }
 
-    fn lasted(part: Part, elapsed_ns: u64) -> Lasted {
+    fn time(part: Part, elapsed_ns: u64) -> ExchangeTime {
         let mut parts = Division::default();
         parts.add(part, elapsed_ns);
-        Lasted {
+        ExchangeTime {
             from_ns: 0,
             elapsed_ns,
             first_packet: 1,
@@ -204,7 +206,7 @@ mod tests {
         tail.opened(0);
         for (ordinal, ns) in (0..).zip(times) {
             tail.call_started(0);
-            tail.exchange(&exchange(0, ordinal), Some(lasted(Part::Server, *ns)));
+            tail.exchange(&exchange(0, ordinal), Some(time(Part::Server, *ns)));
         }
         tail
     }
@@ -217,7 +219,7 @@ mod tests {
         // Two calls on one connection, between them one on another; they end in another order.
         [7, 8, 7].into_iter().for_each(|flow| tail.call_started(flow));
         for (flow, ordinal, ns) in [(7, 1, 10), (8, 0, 30), (7, 0, 20)] {
-            tail.exchange(&exchange(flow, ordinal), Some(lasted(Part::Server, ns)));
+            tail.exchange(&exchange(flow, ordinal), Some(time(Part::Server, ns)));
         }
         let found: Vec<_> = tail.slowest().iter().map(|one| (one.number, one.elapsed_ns)).collect();
         assert_eq!(found, [(2, 30), (1, 20), (3, 10)]);
@@ -229,7 +231,7 @@ mod tests {
         tail.opened(0);
         (0..2).for_each(|_| tail.call_started(0));
         tail.exchange(&exchange(0, 0), None);
-        tail.exchange(&exchange(0, 1), Some(lasted(Part::Server, 5)));
+        tail.exchange(&exchange(0, 1), Some(time(Part::Server, 5)));
         assert_eq!((tail.count(), tail.slowest()[0].number), (1, 2));
     }
 
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_as_were_asked_for_are_kept_and_the_earlier_of_equal_ones() {
+    fn only_the_slowest_are_kept_and_the_earlier_of_equal_ones() {
         let found: Vec<_> = tail(3, &[4, 9, 1, 9, 4, 2])
             .slowest()
             .iter()

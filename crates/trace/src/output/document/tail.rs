@@ -19,7 +19,7 @@ use crate::protocol::exchange::Protocol;
 pub struct Slowest {
     /// Of how many these are.
     pub of: u64,
-    /// So many as were asked for, the slowest first.
+    /// At most the number that was asked for, the slowest first.
     pub list: Vec<SlowExchange>,
     /// The slowest hundredth next to those around the median; null with fewer than 100.
     pub compared: Option<TailComparison>,
@@ -72,7 +72,7 @@ impl Slowest {
         Slowest {
             of: tail.count(),
             list: list.map(|one| slow_exchange(one, first_at_ns)).collect(),
-            compared: tail.compared().map(|(slowest, median)| TailComparison {
+            compared: tail.comparison().map(|(slowest, median)| TailComparison {
                 slowest: elapsed(&slowest),
                 median: elapsed(&median),
                 resolution: RESOLUTION,
