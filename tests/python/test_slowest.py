@@ -51,18 +51,8 @@ class Capture:
         hosts = [b"\x0a\x00\x00\x01", b"\x0a\x00\x00\x02"]
         ports = [CLIENT_PORT, SERVER_PORT]
         known = self.sent[1 - side] if flags & ACK else 0
-        head = struct.pack(
-            ">HHIIBBHHH",
-            ports[side],
-            ports[1 - side],
-            self.sent[side],
-            known,
-            80,
-            flags,
-            9999,
-            0,
-            0,
-        )
+        numbers = struct.pack(">HHII", ports[side], ports[1 - side], self.sent[side], known)
+        head = numbers + struct.pack(">BBHHH", 80, flags, 9999, 0, 0)
         length = 40 + len(text)
         ip = struct.pack(">BBHHHBBH", 0x45, 0, length, 0, 0, 64, 6, 0)
         ends = hosts[side] + hosts[1 - side]
@@ -281,7 +271,7 @@ def port() -> Iterator[int]:
         thread.join()
 
 
-def named(result: Json) -> set[Call]:
+def list_calls(result: Json) -> set[Call]:
     """The calls that a drive names."""
     return {Call(one["port"], one["ordinal"] + 1) for one in result["slowest"]["list"]}
 
@@ -294,7 +284,7 @@ def test_a_drive_names_the_calls_that_the_server_answered_late(
     load = ["--connections", str(connections), "--calls", "300"]
     result = json.loads(run(capsys, "drive", url, *load, "--slowest", "3", "--json"))
     assert len(Handler.log.slow) == 3
-    assert named(result) == Handler.log.slow
+    assert list_calls(result) == Handler.log.slow
     slowest = result["slowest"]
     assert slowest["of"] == result["calls"] == 300
     for one in slowest["list"]:
@@ -397,4 +387,4 @@ def test_server_log_drive_and_capture_name_the_same_calls(
         assert one["number"] == one["exchange"] + 1
         found.add(Call(int(clients[one["flow"]].rpartition(":")[2]), one["number"]))
         assert one["time"]["parts_ms"]["server"] >= SLOW_S * 1e3 * 0.95
-    assert found == Handler.log.slow == named(driven)
+    assert found == Handler.log.slow == list_calls(driven)
