@@ -52,9 +52,8 @@ impl<const PARTS: usize> RankSum<PARTS> {
 
     /// Adds that number of its times, by their mean.
     fn add_some(&mut self, count: u64, of: &RankSum<PARTS>) {
-        for (own, more) in self.parts.iter_mut().zip(of.parts) {
-            let share = u128::from(more) * u128::from(count) / u128::from(of.count.max(1));
-            *own = own.saturating_add(u64::try_from(share).unwrap_or(u64::MAX));
+        for (own, all) in self.parts.iter_mut().zip(of.parts) {
+            *own = own.saturating_add(scale(all, count, of.count));
         }
         self.count += count;
     }
@@ -105,6 +104,15 @@ impl<const PARTS: usize> RankedTimes<PARTS> {
         }
         (self.count >= COMPARED_MIN).then_some(sum)
     }
+}
+
+/// `some` of the `all` times that `ns` is the sum of.
+fn scale(ns: u64, some: u64, all: u64) -> u64 {
+    if some == all {
+        return ns;
+    }
+    let scaled = u128::from(ns) * u128::from(some) / u128::from(all.max(1));
+    u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
 /// A time without what lies below its first bits: the least of its bin.
