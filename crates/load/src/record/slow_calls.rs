@@ -191,8 +191,14 @@ mod tests {
         assert_eq!(ordinals(&outcome), [(59, 90), (0, 10)]);
         let compared = outcome.compared.expect("more than a hundred");
         // Of 120 the slowest two: one of 90 ns, and one of 10.
-        assert_eq!((compared.slowest.count, compared.slowest.response_ns), (2, 100));
-        assert_eq!((compared.median.count, compared.median.response_ns), (12, 120));
+        assert_eq!(
+            (compared.slowest.count, compared.slowest.response_ns),
+            (2, 100)
+        );
+        assert_eq!(
+            (compared.median.count, compared.median.response_ns),
+            (12, 120)
+        );
         assert_eq!(compared.median.phases.wait_ns, 60);
         assert_eq!(compared.median.phases.read_ns, 60);
     }

@@ -16,7 +16,7 @@ use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::{Stall, Stalls};
 use crate::diagnosis::waits::{
-    Division, FlowAccount, Gap, ExchangeTime, Part, Sink, Turns, WaitSums,
+    Division, ExchangeTime, FlowAccount, Gap, Part, Sink, Turns, WaitSums,
 };
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::host::{HostWindows, WindowKind};

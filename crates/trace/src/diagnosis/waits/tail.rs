@@ -137,7 +137,8 @@ impl Tail {
             && let Some(number) = number
         {
             self.slowest.truncate(self.slowest_max - 1);
-            self.slowest.insert(place, TimedExchange::new(number, exchange, time));
+            self.slowest
+                .insert(place, TimedExchange::new(number, exchange, time));
         }
     }
 
@@ -217,11 +218,17 @@ mod tests {
         tail.opened(7);
         tail.opened(8);
         // Two calls on one connection, between them one on another; they end in another order.
-        [7, 8, 7].into_iter().for_each(|flow| tail.call_started(flow));
+        [7, 8, 7]
+            .into_iter()
+            .for_each(|flow| tail.call_started(flow));
         for (flow, ordinal, ns) in [(7, 1, 10), (8, 0, 30), (7, 0, 20)] {
             tail.exchange(&exchange(flow, ordinal), Some(time(Part::Server, ns)));
         }
-        let found: Vec<_> = tail.slowest().iter().map(|one| (one.number, one.elapsed_ns)).collect();
+        let found: Vec<_> = tail
+            .slowest()
+            .iter()
+            .map(|one| (one.number, one.elapsed_ns))
+            .collect();
         assert_eq!(found, [(2, 30), (1, 20), (3, 10)]);
     }
 
@@ -240,7 +247,10 @@ mod tests {
         let mut tail = Tail::new(1);
         tail.opened(0);
         (0..10 * NUMBERS_MAX).for_each(|_| tail.call_started(0));
-        assert_eq!(tail.numbers.get(0).map(|numbers| numbers.open.len()), Some(NUMBERS_MAX));
+        assert_eq!(
+            tail.numbers.get(0).map(|numbers| numbers.open.len()),
+            Some(NUMBERS_MAX)
+        );
         tail.closed(0);
         assert!(tail.numbers.get(0).is_none());
     }
