@@ -68,7 +68,7 @@ impl<const PARTS: usize> RankedTimes<PARTS> {
     /// Adds a time of that length.
     pub fn add(&mut self, ns: u64, parts: [u64; PARTS]) {
         let time = RankSum { count: 1, parts };
-        self.bin(leading_bits(ns)).add_some(1, &time);
+        self.bin(truncate(ns)).add_some(1, &time);
         self.count += 1;
     }
 
@@ -116,7 +116,7 @@ fn scale(ns: u64, some: u64, all: u64) -> u64 {
 }
 
 /// A time without what lies below its first bits: the least of its bin.
-fn leading_bits(ns: u64) -> u64 {
+fn truncate(ns: u64) -> u64 {
     let below = (u64::BITS - ns.leading_zeros()).saturating_sub(BITS);
     ns >> below << below
 }
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    fn ranked(times: &[u64]) -> RankedTimes<1> {
+    fn rank_times(times: &[u64]) -> RankedTimes<1> {
         let mut ranked = RankedTimes::default();
         times.iter().for_each(|ns| ranked.add(*ns, [*ns]));
         ranked
@@ -135,9 +135,9 @@ mod tests {
 
     #[test]
     fn fewer_than_a_hundred_times_have_no_slowest_hundredth() {
-        assert_eq!(ranked(&[5; 99]).slowest_hundredth(), None);
-        assert_eq!(ranked(&[5; 99]).around_median(), None);
-        let slowest = ranked(&[5; 100]).slowest_hundredth();
+        assert_eq!(rank_times(&[5; 99]).slowest_hundredth(), None);
+        assert_eq!(rank_times(&[5; 99]).around_median(), None);
+        let slowest = rank_times(&[5; 100]).slowest_hundredth();
         let one = RankSum {
             count: 1,
             parts: [5],
@@ -175,8 +175,8 @@ mod tests {
             mut times in prop::collection::vec(1_u64..1 << 40, 100..400),
             cut in 0_usize..100,
         ) {
-            let mut whole = ranked(&times[cut..]);
-            whole.merge(ranked(&times[..cut]));
+            let mut whole = rank_times(&times[cut..]);
+            whole.merge(rank_times(&times[..cut]));
             times.sort_unstable();
             let count = times.len();
             for (sum, ranks) in [
@@ -194,7 +194,7 @@ mod tests {
 
         #[test]
         fn a_bin_is_as_narrow_as_documented(ns: u64) {
-            let least = leading_bits(ns);
+            let least = truncate(ns);
             prop_assert!(least <= ns);
             prop_assert!((ns - least) as f64 <= RESOLUTION * least as f64);
         }

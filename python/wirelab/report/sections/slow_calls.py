@@ -105,10 +105,8 @@ def _largest(durations: Durations) -> str:
     )
 
 
-def section(slowest: SlowestCalls | None) -> Section | None:
-    """For the page of a drive; None if nobody asked for it."""
-    if slowest is None:
-        return None
+def section(slowest: SlowestCalls) -> Section:
+    """For the page of a drive."""
     if not slowest.list:
         return Section("Slowest calls", (NOTHING,))
     return Section("Slowest calls", [*sentences(slowest), NO_PACKETS], [_list_table(slowest.list)])
