@@ -15,6 +15,7 @@
 //! - [`State`]: what each operation must answer; [`model`]: transfer's part;
 //! - [`texts`]: the texts and patterns that the contracts speak of;
 //! - [`print_error!`]: messages on standard error;
+//! - [`ranks`]: what the slowest of many times are made of;
 //! - [`refusal`]: how every process of the lab refuses a configuration that it
 //!   cannot honour;
 //! - [`workload`]: requests to send, made from a size and a seed, and the
@@ -41,6 +42,7 @@ mod nested;
 mod numbered;
 mod operation;
 pub mod ops;
+pub mod ranks;
 pub mod refusal;
 pub mod standard_error;
 mod state;

@@ -34,6 +34,10 @@ pub(crate) struct Arguments {
     /// packets; by default one with the median latency.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     timeline: Option<u64>,
+    /// List that number of the slowest exchanges, and compare the slowest hundredth with those
+    /// around the median.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    slowest: Option<u16>,
     /// Connections to list.
     #[arg(
         long,
@@ -97,6 +101,9 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
     let mut diagnosis = Diagnosis::new(examples).listing(arguments.flows as usize);
     if arguments.host.is_some() {
         diagnosis = diagnosis.with_host();
+    }
+    if let Some(slowest) = arguments.slowest {
+        diagnosis = diagnosis.with_slowest(slowest.into());
     }
     let mut records = arguments.host.as_deref().map(host_records).transpose()?;
     // The log is opened before the capture is read, which may take minutes.

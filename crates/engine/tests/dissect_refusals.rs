@@ -84,6 +84,8 @@ fn numbers_that_ask_for_nothing_are_refused_by_name() {
         ("--port", "-1", "1..=65535"),
         ("--timeline", "0", "1.."),
         ("--timeline", "-1", "-1"),
+        ("--slowest", "0", "1..=1000"),
+        ("--slowest", "1001", "1..=1000"),
         ("--flows", "-1", "0.."),
         ("--flows", "nan", "nan"),
     ] {
@@ -91,6 +93,8 @@ fn numbers_that_ask_for_nothing_are_refused_by_name() {
         assert_eq!(code, Some(2), "{option} {value}: {text}");
         assert!(text.contains(option) && text.contains(bounds), "{text}");
     }
-    let (code, text) = capture.dissect(&["--port", "1", "--timeline", "1", "--flows", "0"]);
+    let given = "--port 1 --timeline 1 --slowest 5 --flows 0";
+    let options: Vec<&str> = given.split(' ').collect();
+    let (code, text) = capture.dissect(&options);
     assert_eq!(code, Some(0), "{text}");
 }

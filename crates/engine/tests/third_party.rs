@@ -408,6 +408,7 @@ fn limits_of_heads_and_pauses_that_cannot_be_are_refused() {
     for (key, value, named) in [
         ("head_limits", json!({"bytes": 10}), "head_limits"),
         ("head_limits", json!({"fields": 0}), "head_limits"),
+        ("slowest", json!(1001), "slowest"),
         ("reconnect_delay_s", json!(-1.0), "reconnect_delay_s"),
     ] {
         let mut plan = plan("127.0.0.1:1");

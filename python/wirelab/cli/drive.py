@@ -201,6 +201,7 @@ def read_amount(options: Options) -> Amount:
         reconnect_delay_s=load_values.seconds("--reconnect-delay", connection.reconnect_delay),
         head_bytes=connection.head_bytes,
         head_fields=connection.head_fields,
+        slowest=options.output.slowest or 0,
     )
 
 

@@ -64,6 +64,8 @@ class Dissection(msgspec.Struct, frozen=True, kw_only=True):
         )
     )
     """Bytes and windows over time."""
+    slowest: Slowest | None = None
+    """The slowest exchanges; left out unless they were asked for."""
     timeline: tuple[Rung, ...]
     """The packets of one exchange, with its connection's set-up and tear-down; empty where no
     exchange was whole."""
@@ -830,6 +832,44 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     """The smallest window that a server offered, bytes."""
 
 
+class SlowExchange(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the slowest exchanges."""
+
+    at_ms: float
+    """When it began, since the capture's first packet, milliseconds."""
+    exchange: int
+    """Its number there, from 0."""
+    flow: int
+    """Its connection."""
+    has_opening: bool
+    """It begins with the opening of its connection."""
+    name: str
+    """Its name."""
+    number: int
+    """Its number over all connections, from 1 in the order of first bytes, which the option
+    `--timeline` takes."""
+    packets: tuple[int, ...]
+    """Its first packet and its last; between them may be packets of other connections."""
+    protocol: Protocol
+    """What is spoken."""
+    time: Elapsed
+    """How long it took, divided."""
+
+
+class Slowest(msgspec.Struct, frozen=True, kw_only=True):
+    """The slowest exchanges, and how they differ from others. An exchange lasts from its
+    request's first byte to its reply's last one. That of a connection which the client opened
+    for it begins with the opening: it asked sooner after that than the opening had taken.
+    Exchanges without a whole reply are left out."""
+
+    compared: TailComparison | None = None
+    """The slowest hundredth next to those around the median; null with fewer than 100."""
+    list: tuple[SlowExchange, ...]
+    """At most the number that was asked for, the slowest first."""
+    of: int
+    """Of how many these are."""
+
+
 class Span(msgspec.Struct, frozen=True, kw_only=True):
     """One wait of a connection."""
 
@@ -874,6 +914,18 @@ class StallSums(msgspec.Struct, frozen=True, kw_only=True):
     """Why."""
     ms_total: float
     """Within those calls, milliseconds."""
+
+
+class TailComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the time of slow exchanges went, and that of usual ones. Exchanges are added up in
+    bins by how long they took. Where only a part of a bin is meant, its mean counts."""
+
+    median: Elapsed
+    """The tenth in the middle."""
+    resolution: float
+    """The times of one bin differ by less than this share."""
+    slowest: Elapsed
+    """The slowest hundredth, rounded up."""
 
 
 class TcpCounts(msgspec.Struct, frozen=True, kw_only=True):

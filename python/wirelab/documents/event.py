@@ -63,6 +63,16 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="e
     """What to do about it."""
 
 
+class CallComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """What slow calls waited for, and usual ones. Calls are added up in bins by their response
+    time; where only a part of a bin is meant, its mean counts."""
+
+    median: CallSum
+    """The tenth in the middle."""
+    slowest: CallSum
+    """The slowest hundredth, rounded up."""
+
+
 class CallLogOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What came of the log of calls."""
 
@@ -70,6 +80,30 @@ class CallLogOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Lines."""
     error: str | None = None
     """Why lines are missing from some point on."""
+
+
+class CallPhases(msgspec.Struct, frozen=True, kw_only=True):
+    """The phases of calls, nanoseconds. They add up to the response time."""
+
+    queueing_ns: int
+    """From when a call was due until it was sent."""
+    read_ns: int
+    """Until its end."""
+    wait_ns: int
+    """Until the first byte of its reply was read."""
+    write_ns: int
+    """Until its last byte was written."""
+
+
+class CallSum(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls, added up."""
+
+    count: int
+    """How many."""
+    phases: CallPhases
+    """The same by phase."""
+    response_ns: int
+    """Their response times."""
 
 
 class FileTables(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,6 +198,8 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Sequences of calls, where the workload is one."""
     series: tuple[int, ...]
     """Calls that went well, by the tenth of a second of the window in which they ended."""
+    slowest: SlowestCalls | None = None
+    """The slowest calls, where the plan has `slowest`."""
     streams: StreamsOutcome | None = None
     """Replies that were streams of messages."""
     times: dict[str, Times]
@@ -342,6 +378,39 @@ class SlicesOutcome(msgspec.Struct, frozen=True, kw_only=True):
     there, and its windows are shorter than planned."""
     slices: tuple[SliceEdges, ...]
     """Measured slices, in their order."""
+
+
+class SlowCall(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the slowest calls."""
+
+    connection: int
+    """Which connection of its thread, from 0."""
+    failed: bool
+    """It did not go well."""
+    intended_ns: int
+    """When it was due, nanoseconds since the opening of the window."""
+    operation: str
+    """What was called."""
+    ordinal: int
+    """Which call of that connection, from 0; calls before the window count."""
+    phases: CallPhases
+    """The same by phase."""
+    port: int
+    """That connection's local TCP port; 0 on a Unix socket."""
+    response_ns: int
+    """From when it was due to its end."""
+
+
+class SlowestCalls(msgspec.Struct, frozen=True, kw_only=True):
+    """The slowest calls of a window, and how they differ from others. Calls that were never
+    sent are left out."""
+
+    compared: CallComparison | None = None
+    """The slowest hundredth next to those around the median; null with fewer than 100 calls."""
+    list: tuple[SlowCall, ...]
+    """At most the number that the plan asks for, the slowest first."""
+    of: int
+    """Of how many these are."""
 
 
 class StreamsOutcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -126,6 +126,9 @@ class Group(
     report: str | None = None
     """Where the service reports what it has processed: the `report` of its ready line. For
     reply one-way only."""
+    slowest: int = 0
+    """Number of the slowest calls of the window that are listed (`slowest` of the result), at
+    most 1,000."""
     stack: Stack
     """How calls travel: axes that are not at their default."""
     target: str = ""

@@ -79,6 +79,8 @@ class Amount:
     """Of the largest head of a reply that is accepted."""
     head_fields: int = 256
     """Of HTTP/1.x."""
+    slowest: int = 0
+    """Slowest calls that are listed."""
 
     def concurrency(self) -> int:
         """Calls under way at most."""
@@ -127,6 +129,8 @@ class Amount:
         limits: Json = {} if heads == usual else {"head_limits": heads}
         if self.reconnect_delay_s != defaults.reconnect_delay_s:
             limits["reconnect_delay_s"] = self.reconnect_delay_s
+        if self.slowest:
+            limits["slowest"] = self.slowest
         return limits
 
     def group(self) -> Json:

@@ -19,6 +19,7 @@ from wirelab.documents.event import (
     PeriodOutcome,
     RepliesOutcome,
     Sequences,
+    SlowestCalls,
     StreamsOutcome,
     Times,
 )
@@ -163,6 +164,8 @@ class DriveResult(msgspec.Struct, frozen=True, kw_only=True):
     """By percentile, each part of the window that has enough calls for it."""
     sequences: SequencesResult | None
     streams: StreamsResult | None = None
+    slowest: SlowestCalls | None = None
+    """The slowest calls, where they were asked for; times in nanoseconds."""
     operations: tuple[OperationResult, ...]
     stages: tuple[StageResult, ...]
     bursts: tuple[BurstResult, ...]
@@ -226,6 +229,7 @@ def summary(outcome: Outcome, amount: Amount) -> DriveResult:
         latency_over_time=_over_time(group),
         sequences=_sequences(group.sequences),
         streams=_streams(group),
+        slowest=group.slowest,
         operations=tuple(map(_operation, group.operations)),
         stages=tuple(map(_stage, group.periods)) if amount.stages else (),
         bursts=tuple(map(_burst, group.periods)) if amount.bursts else (),

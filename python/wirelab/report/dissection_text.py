@@ -21,7 +21,13 @@ from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.records.wire import PacketFinding
 from wirelab.report.charts import packet_timeline
-from wirelab.report.sections import packet_findings, packet_tls, packet_waits, time_split
+from wirelab.report.sections import (
+    packet_findings,
+    packet_tail,
+    packet_tls,
+    packet_waits,
+    time_split,
+)
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.trial import labels
 
@@ -47,6 +53,7 @@ def lines(
     yield ""
     if nothing is not None:
         yield from _wrapped(nothing)
+        yield from _slowest(document)
         return
     if document.findings or not document.capture.one_sided:
         findings = [PacketFinding.of(finding) for finding in document.findings]
@@ -55,6 +62,7 @@ def lines(
         yield "Nothing was found, but one direction alone shows little of what costs time."
     yield ""
     yield from _calls(document.exchanges.by_name)
+    yield from _slowest(document)
     yield ""
     yield from _accounting(document.accounting)
     if document.reconciliation:
@@ -63,6 +71,12 @@ def lines(
     if document.timeline:
         yield ""
         yield from _timeline(document)
+
+
+def _slowest(document: Dissection) -> Iterator[str]:
+    if document.slowest is not None:
+        yield ""
+        yield from packet_tail.lines(document.slowest)
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from wirelab.checks.replies import UNCHECKED, differences
-from wirelab.documents.event import GroupOutcome, Times
+from wirelab.documents.event import GroupOutcome, SlowestCalls, Times
 from wirelab.format.counting import counted, failure_text
 from wirelab.format.units import format_bytes, format_seconds
 from wirelab.records.conversion import convert
@@ -17,6 +17,7 @@ from wirelab.report.charts.stack_style import look
 from wirelab.report.curves import Curve, UnreadableHistogram, decoded_curve
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
+from wirelab.report.sections import slow_calls
 
 Json = Mapping[str, Any]
 
@@ -69,6 +70,8 @@ def _sections(result: Json, group: GroupOutcome, verdicts: Sequence[str]) -> Ite
     yield _replies(result)
     if result["streams"]:
         yield _streams(result["streams"], group)
+    if result["slowest"] is not None:
+        yield slow_calls.section(convert(result["slowest"], SlowestCalls))
     if parts := list(_parts(result)):
         yield Section("Parts of the load", tables=parts)
 

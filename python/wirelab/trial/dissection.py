@@ -30,6 +30,8 @@ class Look:
     """Only connections from or to that TCP port."""
     timeline: int | None = None
     """The exchange to show packet by packet, from 1; None: one with median latency."""
+    slowest: int | None = None
+    """Number of the slowest exchanges to list; None: they are not looked for."""
     flows: int = 16
     """Maximum number of connections to list."""
     calls: Path | None = None
@@ -49,6 +51,7 @@ class Look:
         given = (
             ("--port", self.port),
             ("--timeline", self.timeline),
+            ("--slowest", self.slowest),
             ("--calls", self.calls),
             ("--keylog", self.keylog),
             ("--host", self.host),

@@ -119,6 +119,7 @@ impl Document {
             head_limits: plan::HeadLimits::default(),
             reconnect_delay_s: plan::RECONNECT_DELAY_S,
             first_calls: 0,
+            slowest: 0,
         }
     }
 }

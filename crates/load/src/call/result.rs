@@ -317,9 +317,84 @@ pub struct GroupOutcome {
     /// the plan has `first_calls`, nanoseconds. Failed ones are 0.
     #[serde(default)]
     pub first_calls_ns: Option<Vec<u64>>,
+    /// The slowest calls, where the plan has `slowest`.
+    #[serde(default)]
+    pub slowest: Option<SlowestCalls>,
     /// Replies that were streams of messages.
     #[serde(default)]
     pub streams: Option<StreamsOutcome>,
+}
+
+/// The slowest calls of a window, and how they differ from others. Calls that were never sent are
+/// left out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct SlowestCalls {
+    /// Of how many these are.
+    pub of: u64,
+    /// At most the number that the plan asks for, the slowest first.
+    pub list: Vec<SlowCall>,
+    /// The slowest hundredth next to those around the median; null with fewer than 100 calls.
+    pub compared: Option<CallComparison>,
+}
+
+/// One of the slowest calls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct SlowCall {
+    /// What was called.
+    pub operation: String,
+    /// Which connection of its thread, from 0.
+    pub connection: u64,
+    /// That connection's local TCP port; 0 on a Unix socket.
+    pub port: u16,
+    /// Which call of that connection, from 0; calls before the window count.
+    pub ordinal: u64,
+    /// When it was due, nanoseconds since the opening of the window.
+    pub intended_ns: u64,
+    /// From when it was due to its end.
+    pub response_ns: u64,
+    /// The same by phase.
+    pub phases: CallPhases,
+    /// It did not go well.
+    pub failed: bool,
+}
+
+/// The phases of calls, nanoseconds. They add up to the response time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CallPhases {
+    /// From when a call was due until it was sent.
+    pub queueing_ns: u64,
+    /// Until its last byte was written.
+    pub write_ns: u64,
+    /// Until the first byte of its reply was read.
+    pub wait_ns: u64,
+    /// Until its end.
+    pub read_ns: u64,
+}
+
+/// What slow calls waited for, and usual ones. Calls are added up in bins by their response time;
+/// where only a part of a bin is meant, its mean counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CallComparison {
+    /// The slowest hundredth, rounded up.
+    pub slowest: CallSum,
+    /// The tenth in the middle.
+    pub median: CallSum,
+}
+
+/// Calls, added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct CallSum {
+    /// How many.
+    pub count: u64,
+    /// Their response times.
+    pub response_ns: u64,
+    /// The same by phase.
+    pub phases: CallPhases,
 }
 
 /// Messages of replies that were streams. Their times are in `times`: `ttfm` from `intended` to

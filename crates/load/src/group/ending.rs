@@ -70,6 +70,7 @@ impl Group {
             }
             // Its user's next call may be the one that closes the window.
             self.count_end(id, self.demand.own(span));
+            self.count_slow(id, origin, self.demand.own(span));
             self.calls.release(id);
         }
         self.ended = ended;
@@ -110,6 +111,19 @@ impl Group {
         }
         if call.sent > 0 {
             recorder.under_way_ns += u128::from(span.share_of(call.sent, call.done));
+        }
+    }
+
+    /// Keeps a call of the window that is over, if it is one of the slowest.
+    #[inline]
+    fn count_slow(&mut self, id: CallId, origin: CallOrigin, span: Span) {
+        let Some(slow) = &mut self.slow_calls else {
+            return;
+        };
+        let call = self.calls.get(id);
+        if call.sent > 0 && span.contains(call.waiting.arrival) {
+            let operation = &self.spec.steps[call.step].name;
+            slow.ended(call, origin, operation, span.offset(call.waiting.intended));
         }
     }
 

@@ -40,6 +40,7 @@ use crate::record::first_calls::FirstCalls;
 use crate::record::over_time::Watched;
 use crate::record::periods::Periods;
 use crate::record::recorder::{Recorder, Totals};
+use crate::record::slow_calls::SlowCalls;
 use crate::request::forward::Forward;
 use crate::request::script::Script;
 use crate::request::sequences::Sequences;
@@ -109,6 +110,8 @@ pub(crate) struct Group {
     pub(crate) watched: Option<Arc<Watched>>,
     /// Those of the first calls, where the plan wants them.
     pub(crate) first_calls: Option<FirstCalls>,
+    /// The slowest of the window, where the plan wants them.
+    pub(crate) slow_calls: Option<SlowCalls>,
     /// The last slice that it had, where groups take turns.
     slice: Option<Span>,
 }
@@ -158,6 +161,7 @@ impl Group {
             warms_up: true,
             watched: None,
             first_calls: None,
+            slow_calls: None,
             slice: None,
         }
     }

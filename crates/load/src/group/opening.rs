@@ -68,7 +68,7 @@ impl Group {
         let session = self.spec.sessions.session();
         let mut connection = Connection::new(socket, tls, session, started, stamped);
         connection.tokens = self.spec.script.tokens();
-        if self.lines.is_some() {
+        if self.lines.is_some() || self.slow_calls.is_some() {
             connection.origin = self.origin_of(&connection)?;
         }
         connection.register(turn.poll, self.token(slot))?;

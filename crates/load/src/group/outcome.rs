@@ -13,6 +13,7 @@ use crate::record::periods::Periods;
 use crate::record::recorder::Recorder;
 use crate::record::recorder::Totals;
 use crate::record::replies::Replies;
+use crate::record::slow_calls::SlowCalls;
 
 /// What all groups have in common.
 pub(crate) struct During {
@@ -37,6 +38,7 @@ pub(crate) struct Merged {
     call_log: Option<CallLogOutcome>,
     periods: Option<Periods>,
     first_calls: Option<FirstCalls>,
+    slow_calls: Option<SlowCalls>,
 }
 
 impl Default for Merged {
@@ -52,6 +54,7 @@ impl Default for Merged {
             call_log: None,
             periods: None,
             first_calls: None,
+            slow_calls: None,
         }
     }
 }
@@ -67,6 +70,11 @@ impl Merged {
         match (&mut self.first_calls, group.first_calls.take()) {
             (Some(mine), Some(theirs)) => mine.merge(theirs),
             (None, theirs) => self.first_calls = theirs,
+            (_, None) => {}
+        }
+        match (&mut self.slow_calls, group.slow_calls.take()) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (None, theirs) => self.slow_calls = theirs,
             (_, None) => {}
         }
         self.queue_max += group.demand.queue_max;
@@ -104,6 +112,7 @@ impl Merged {
             totals,
             periods,
             first_calls,
+            slow_calls,
             ..
         } = self;
         let start = during.span.start;
@@ -171,6 +180,7 @@ impl Merged {
             }),
             replies: recorder.replies.as_deref().map(Replies::outcome),
             first_calls_ns: first_calls.map(FirstCalls::into_ns),
+            slowest: slow_calls.map(SlowCalls::outcome),
             streams: recorder
                 .streams
                 .as_deref()

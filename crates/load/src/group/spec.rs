@@ -16,6 +16,7 @@ use crate::plan::part::share;
 use crate::plan::target::{Target, TargetError};
 use crate::plan::{Group, HeadLimits, Load, Plan, Stage, Warmup, Window};
 use crate::record::first_calls::FIRST_CALLS_MAX;
+use crate::record::slow_calls::SLOWEST_MAX;
 use crate::request::forward::Object;
 use crate::validate::step::Step;
 
@@ -191,6 +192,12 @@ fn check_times(group: &Group) -> Result<(), Fault> {
         return refuse(
             format!("first_calls = {}", group.first_calls),
             format!("use {FIRST_CALLS_MAX} at most"),
+        );
+    }
+    if group.slowest > SLOWEST_MAX {
+        return refuse(
+            format!("slowest = {}", group.slowest),
+            format!("use {SLOWEST_MAX} at most"),
         );
     }
     match group.window {

@@ -149,6 +149,10 @@ pub struct Group {
     /// result), at most 1,000.
     #[serde(default)]
     pub first_calls: u32,
+    /// Number of the slowest calls of the window that are listed (`slowest` of the result), at
+    /// most 1,000.
+    #[serde(default)]
+    pub slowest: u32,
 }
 
 /// The largest head of a reply that is accepted.

@@ -12,4 +12,5 @@ pub(crate) mod periods;
 pub(crate) mod process;
 pub(crate) mod recorder;
 pub(crate) mod replies;
+pub(crate) mod slow_calls;
 pub(crate) mod streams;

@@ -28,6 +28,7 @@ use crate::record::over_time::{Seen, Watched};
 use crate::record::pauses::Pauses;
 use crate::record::periods::Periods;
 use crate::record::process::Usage;
+use crate::record::slow_calls::SlowCalls;
 use crate::run::files::Fit;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::demand::{Behaviour, Demand};
@@ -222,6 +223,7 @@ fn groups_of(
             part.watched = watched.cloned();
             part.warms_up = warms_up(group);
             part.first_calls = FirstCalls::of(group.first_calls);
+            part.slow_calls = SlowCalls::of(group.slowest);
             if plan.slices.is_some() {
                 part.take_turns(began);
             }

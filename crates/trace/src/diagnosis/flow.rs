@@ -15,7 +15,9 @@ use crate::diagnosis::names::Lookup;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::{Stall, Stalls};
-use crate::diagnosis::waits::{FlowAccount, Gap, Part, Sink, Turns, WaitSums};
+use crate::diagnosis::waits::{
+    Division, ExchangeTime, FlowAccount, Gap, Part, Sink, Turns, WaitSums,
+};
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::host::{HostWindows, WindowKind};
 use crate::packet::Flags;
@@ -380,6 +382,36 @@ impl Flow {
             _ => exchange.request.first_at_ns,
         };
         Some((from, exchange.request.first_at_ns.saturating_add(latency)))
+    }
+
+    /// What an exchange that was divided took its caller, if it has a whole reply.
+    pub(crate) fn exchange_time(&self, exchange: &Exchange) -> Option<ExchangeTime> {
+        let (_, to_ns) = self.times(exchange)?;
+        let request = (exchange.request.first_at_ns, exchange.request.first_packet);
+        let opening = self.opening_for(exchange);
+        let (from_ns, first_packet) = opening.unwrap_or(request);
+        let elapsed_ns = to_ns.saturating_sub(from_ns);
+        Some(ExchangeTime {
+            from_ns,
+            elapsed_ns,
+            first_packet,
+            has_opening: opening.is_some(),
+            parts: Division::of(self.turns.ring.within(from_ns, to_ns), elapsed_ns),
+        })
+    }
+
+    /// The first packet, if the client opened the connection for that exchange: it asked at once.
+    /// The connections of a pool that was opened in advance are older than their first calls.
+    fn opening_for(&self, exchange: &Exchange) -> Option<At> {
+        let asked_ns = exchange.request.first_at_ns;
+        let (started_ns, packet) = self.handshake.started()?;
+        if exchange.ordinal > 0 || started_ns > asked_ns {
+            return None;
+        }
+        let waits = self.turns.ring.within(started_ns, asked_ns);
+        let idle = waits.filter(|wait| wait.part.is_idle());
+        let idle_ns: u64 = idle.map(|wait| wait.ns()).sum();
+        (2 * idle_ns <= asked_ns - started_ns).then_some((started_ns, packet))
     }
 
     /// Adds the times of the server in an exchange that was divided.

@@ -50,7 +50,7 @@ use finding::Tally;
 use flow::Flow;
 use names::{NameSums, Names};
 use path::Path;
-use waits::WaitSums;
+use waits::{Tail, WaitSums};
 
 /// Occurrences named per finding.
 pub const EXAMPLES: usize = 8;
@@ -79,6 +79,8 @@ pub struct Results {
     pub names: NameSums,
     /// Times of the server for the record of its host, where these were asked for.
     pub host: Option<HostWindows>,
+    /// The slowest exchanges, where these were asked for.
+    pub tail: Option<Box<Tail>>,
 }
 
 /// Listens to flows and exchanges, and finds what cost time.
@@ -98,6 +100,7 @@ pub struct Diagnosis {
     /// Connections to name servers, once there was one.
     resolvers: Option<FlowMap<[dns::Stream; 2]>>,
     host: Option<HostWindows>,
+    tail: Option<Box<Tail>>,
     fragments: Fragments,
     /// Open connections by client and server, once a segment came in fragments.
     ends: Option<HashMap<(SocketAddr, SocketAddr), FlowId>>,
@@ -129,6 +132,7 @@ impl Diagnosis {
             names: Names::default(),
             resolvers: None,
             host: None,
+            tail: None,
             fragments: Fragments::default(),
             ends: None,
         }
@@ -137,6 +141,12 @@ impl Diagnosis {
     /// Keeps the times of the server, to lay them next to the record of its host.
     pub fn with_host(mut self) -> Diagnosis {
         self.host = Some(HostWindows::default());
+        self
+    }
+
+    /// Lists that number of the slowest exchanges. Call it before the first packet.
+    pub fn with_slowest(mut self, slowest: usize) -> Diagnosis {
+        self.tail = Some(Box::new(Tail::new(slowest)));
         self
     }
 
@@ -184,6 +194,7 @@ impl Diagnosis {
             waits: self.waits,
             names: self.names.sums(),
             host: self.host,
+            tail: self.tail,
         }
     }
 
@@ -222,6 +233,9 @@ impl Diagnosis {
         }
         if let Some(ends) = &mut self.ends {
             ends.remove(&(flow.opening.client, flow.opening.server));
+        }
+        if let Some(tail) = &mut self.tail {
+            tail.closed(id);
         }
         flow.finish_waits(id, &mut self.waits);
         self.count_found();
@@ -368,6 +382,9 @@ impl Observer for Diagnosis {
         if let Some(known) = &mut self.ends {
             known.insert(ends(opening), flow);
         }
+        if let Some(tail) = &mut self.tail {
+            tail.opened(flow);
+        }
     }
 
     fn fragment(&mut self, fragment: &Fragment) {
@@ -457,6 +474,9 @@ impl ExchangeObserver for Diagnosis {
         };
         self.exchanges += 1;
         flow.divide(exchange, &mut self.waits);
+        if let Some(tail) = &mut self.tail {
+            tail.exchange(exchange, flow.exchange_time(exchange));
+        }
         if let Some(host) = &mut self.host {
             flow.add_server_times(exchange, host);
         }
@@ -494,6 +514,9 @@ impl ExchangeObserver for Diagnosis {
     }
 
     fn call_started(&mut self, flow: FlowId, _segment: &Segment) {
+        if let Some(tail) = &mut self.tail {
+            tail.call_started(flow);
+        }
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.turns.call_started();
         }

@@ -212,8 +212,13 @@ fn balance(dissector: Dissector<DiagnosedCounts>) -> Dissection {
     assert_eq!(counts.bytes, counts.layers, "every byte has one layer");
     assert_eq!(counts.started, counts.ended, "every call ends");
     assert!(counts.open.is_empty());
-    let findings = counts.diagnosis.findings();
-    serde_json::to_string(&(&dissection, findings)).expect("plain data");
+    let results = counts.diagnosis.results();
+    let tail = results.tail.expect("it was asked for");
+    for one in tail.slowest() {
+        assert_eq!(one.parts.total(), one.elapsed_ns, "parts add up");
+        assert!((1..=counts.started).contains(&one.number));
+    }
+    serde_json::to_string(&(&dissection, results.findings)).expect("plain data");
     dissection
 }
 
@@ -295,7 +300,7 @@ impl<'a> PacketBuilder<'a> {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct DiagnosedCounts {
     diagnosis: Diagnosis,
     open: HashMap<FlowId, u64>,
@@ -303,6 +308,19 @@ struct DiagnosedCounts {
     layers: u64,
     started: u64,
     ended: u64,
+}
+
+impl Default for DiagnosedCounts {
+    fn default() -> Self {
+        DiagnosedCounts {
+            diagnosis: Diagnosis::default().with_slowest(3),
+            open: HashMap::new(),
+            bytes: 0,
+            layers: 0,
+            started: 0,
+            ended: 0,
+        }
+    }
 }
 
 impl Observer for DiagnosedCounts {

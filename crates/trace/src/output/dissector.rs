@@ -150,6 +150,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
                 .document(connections, self.options.sample > 0),
             load: collectors.load.document(),
             waits: Waits::default(),
+            slowest: None,
             names: Names::default(),
             series: collectors.series.document(),
             findings: Vec::new(),

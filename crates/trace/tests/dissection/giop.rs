@@ -27,7 +27,7 @@ fn put(version: Version, order: ByteOrder, kind: MessageKind, content: &[u8]) ->
 }
 
 /// A request as CORBA 3.3 part 2, section 9.4.2 has it, without contexts.
-fn request(version: Version, order: ByteOrder, id: u32, expected: bool) -> Vec<u8> {
+pub(super) fn request(version: Version, order: ByteOrder, id: u32, expected: bool) -> Vec<u8> {
     let mut content = Vec::new();
     let mut writer = Writer::new(order, &mut content, HEADER_BYTES);
     if version == Version::V12 {
@@ -59,7 +59,7 @@ fn request(version: Version, order: ByteOrder, id: u32, expected: bool) -> Vec<u
     put(version, order, MessageKind::Request, &content)
 }
 
-fn reply(version: Version, order: ByteOrder, id: u32, status: ReplyStatus) -> Vec<u8> {
+pub(super) fn reply(version: Version, order: ByteOrder, id: u32, status: ReplyStatus) -> Vec<u8> {
     let mut out = Vec::new();
     let to = ReplyTo { version, order, id };
     to.reply(&mut out, status, &ARGUMENTS).expect("short");

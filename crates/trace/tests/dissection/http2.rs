@@ -67,27 +67,29 @@ const CONTENT: &[u8] = b"protobuf";
 
 /// The client's bytes of a unary call, and the server's.
 pub(super) fn unary(client: &mut Side, server: &mut Side, stream: u32, path: &str) -> [Vec<u8>; 2] {
-    let end = flag::END_STREAM;
-    let requested = [
-        frame(
-            kind::HEADERS,
-            flag::END_HEADERS,
-            stream,
-            &client.request(path),
-        ),
-        frame(kind::DATA, end, stream, &message(CONTENT)),
-    ];
-    let answered = [
-        frame(kind::HEADERS, flag::END_HEADERS, stream, &server.reply()),
+    [ask(client, stream, path), answer(server, stream)]
+}
+
+/// The client's bytes of a unary call.
+pub(super) fn ask(client: &mut Side, stream: u32, path: &str) -> Vec<u8> {
+    let head = client.request(path);
+    [
+        frame(kind::HEADERS, flag::END_HEADERS, stream, &head),
+        frame(kind::DATA, flag::END_STREAM, stream, &message(CONTENT)),
+    ]
+    .concat()
+}
+
+/// The server's bytes of a unary call.
+pub(super) fn answer(server: &mut Side, stream: u32) -> Vec<u8> {
+    let (head, trailers) = (server.reply(), server.trailers());
+    let end = flag::END_HEADERS | flag::END_STREAM;
+    [
+        frame(kind::HEADERS, flag::END_HEADERS, stream, &head),
         frame(kind::DATA, 0, stream, &message(CONTENT)),
-        frame(
-            kind::HEADERS,
-            flag::END_HEADERS | end,
-            stream,
-            &server.trailers(),
-        ),
-    ];
-    [requested.concat(), answered.concat()]
+        frame(kind::HEADERS, end, stream, &trailers),
+    ]
+    .concat()
 }
 
 pub(super) fn greeting() -> Vec<u8> {

@@ -10,6 +10,7 @@ mod one_sided;
 mod others;
 mod packet_builder;
 mod pairing;
+mod slowest;
 mod sums;
 mod tls;
 mod tls_loss;

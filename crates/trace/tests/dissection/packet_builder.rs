@@ -237,8 +237,11 @@ impl PacketBuilder {
 
     /// Dissects it, and adds the findings and the account of time.
     pub fn diagnose(&self) -> Dissection {
-        let (mut dissection, diagnosis) =
-            self.dissect_for(Options::default(), Diagnosis::default());
+        self.diagnose_with(Options::default(), Diagnosis::default())
+    }
+
+    pub fn diagnose_with(&self, options: Options, diagnosis: Diagnosis) -> Dissection {
+        let (mut dissection, diagnosis) = self.dissect_for(options, diagnosis);
         let _times = dissection.diagnosed(diagnosis);
         dissection
     }

@@ -9,5 +9,6 @@ mod losses;
 mod openings;
 mod retries;
 mod script;
+mod slowest;
 mod streams;
 mod windows;

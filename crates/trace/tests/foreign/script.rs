@@ -9,6 +9,9 @@ use wirelab_trace::output::{Dissection, Dissector, Options};
 pub const MS: u64 = 1_000;
 pub const SECOND: u64 = 1_000 * MS;
 
+/// When a script begins.
+const START_US: u64 = 1_700_000_000 * SECOND;
+
 pub const FIN: u8 = 1;
 pub const SYN: u8 = 2;
 pub const RST: u8 = 4;
@@ -70,7 +73,7 @@ impl Script {
     pub fn new() -> Script {
         Script {
             frames: Vec::new(),
-            now_us: 1_700_000_000 * SECOND,
+            now_us: START_US,
             connections: Vec::new(),
             ids: [Ids::Zero; 2],
             host_ids: [100, 900],
@@ -133,6 +136,16 @@ impl Script {
     pub fn wait(&mut self, us: u64) -> &mut Script {
         self.now_us += us;
         self
+    }
+
+    /// Time since the beginning.
+    pub fn since_start_us(&self) -> u64 {
+        self.now_us - START_US
+    }
+
+    /// Packets so far.
+    pub fn packets(&self) -> u64 {
+        self.frames.len() as u64
     }
 
     /// The clock of the capture steps back.
@@ -270,7 +283,11 @@ impl Script {
     }
 
     pub fn dissect(&self) -> Dissection {
-        let mut dissector = Dissector::new(Options::default(), Diagnosis::default());
+        self.dissect_with(Options::default(), Diagnosis::default())
+    }
+
+    pub fn dissect_with(&self, options: Options, diagnosis: Diagnosis) -> Dissection {
+        let mut dissector = Dissector::new(options, diagnosis);
         let file = self.file();
         let summary = wirelab_trace::read(&file[..], &mut dissector).expect("a capture");
         let (mut dissection, diagnosis) = dissector.finish("script", &summary);

@@ -28,6 +28,12 @@ class ViewOptions:
         type=click.IntRange(1),
         help="The exchange to show packet by packet, from 1.",
     )
+    slowest: int | None = option(
+        "--slowest",
+        type=click.IntRange(1, 1000),
+        help="List the N slowest exchanges, and compare the slowest 1 % with those around the "
+        "median.",
+    )
     calls: Path | None = option(
         "--calls",
         type=PATH,

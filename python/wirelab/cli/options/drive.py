@@ -322,6 +322,11 @@ class ContractOptions:
 class OutputOptions:
     """What to show and write."""
 
+    slowest: int | None = option(
+        "--slowest",
+        type=click.IntRange(1, 1000),
+        help="List the N slowest calls, and compare the slowest 1 % with those around the median.",
+    )
     tui: bool = option("--tui", is_flag=True, help="Draw live charts of the last seconds.")
     report: Path | None = option(
         "--report", metavar="FILE", type=PATH, help="Write an HTML page with charts (one file)."

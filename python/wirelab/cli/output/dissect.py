@@ -28,10 +28,11 @@ def dissect(source: Path | None, view: ViewOptions, live: LiveOptions, test: Tes
     """Of a file, a run, or what passes now; returns the exit code. Raises
     :class:`WirelabError`."""
     if live.live:
-        of_files = (view.calls, view.keylog, view.svg, view.timeline)
+        of_files = (view.calls, view.keylog, view.svg, view.timeline, view.slowest)
         if source is not None or test.test or any(of_files):
             raise UsageError(
-                "--live takes no FILE, and none of --test, --calls, --keylog, --svg and --timeline",
+                "--live takes no FILE, and none of --test, --calls, --keylog, --svg, --slowest "
+                "and --timeline",
                 "keep the packets by --write, and dissect that file afterwards",
             )
         from wirelab.cli.output import live as output
@@ -128,6 +129,7 @@ def read(source: Path, view: ViewOptions) -> list[Dissection]:
             look = Look(
                 port=view.port,
                 timeline=view.timeline,
+                slowest=view.slowest,
                 calls=calls,
                 keylog=view.keylog,
                 host=host.records_of(file) if is_run else view.host_records,

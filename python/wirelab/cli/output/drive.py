@@ -13,7 +13,7 @@ from wirelab.checks.replies import UNCHECKED, differences
 from wirelab.cli.error_handling import err, folded, out
 from wirelab.cli.output.streams import show_streams
 from wirelab.cli.output.thresholds import sentence
-from wirelab.documents.event import Progress
+from wirelab.documents.event import Progress, SlowestCalls
 from wirelab.drive.progress import Second, Seconds
 from wirelab.errors import UsageError
 from wirelab.format.console import Console, Line, StatusLine
@@ -85,6 +85,8 @@ def show(target: str, result: Json) -> None:
         _show_stage(number, stage)
     if result["bursts"]:
         _show_bursts(result["bursts"])
+    if result["slowest"] is not None:
+        _show_slowest(convert(result["slowest"], SlowestCalls))
     _show_client(result)
     _say(f"  {NOTES[result['load']]}", "dim")
     for hint in (*result["hints"], *result["noise"]):
@@ -210,6 +212,18 @@ def _show_bursts(bursts: list[Json]) -> None:
         words += f", each within {within}"
     failed = sum(burst["errors"] for burst in bursts)
     _say(f"  {words}, {failed:,} failed")
+
+
+def _show_slowest(slowest: SlowestCalls) -> None:
+    from wirelab.report.sections import slow_calls
+
+    _say(f"  {slow_calls.title(slowest)}")
+    for row in slow_calls.rows(slowest):
+        _say(f"    {row}")
+    for words in slow_calls.sentences(slowest):
+        _say(f"  {words}")
+    if slowest.list:
+        _say(f"  {slow_calls.NO_PACKETS}", "dim")
 
 
 def _show_client(result: Json) -> None:

@@ -189,7 +189,7 @@ def _whole(waits: Waits, one_sided: bool) -> str:
     of = f"Of {_time(whole.elapsed_ms)} {' and '.join(places)}"
     if one_sided and parts[0].part == "unattributed":
         return f"{of}, nothing can be said: only one direction was captured."
-    return f"{of}: {_largest(parts)}."
+    return f"{of}: {largest(parts)}."
 
 
 def _of_exchanges(waits: Waits) -> str:
@@ -199,7 +199,7 @@ def _of_exchanges(waits: Waits) -> str:
     if not of_calls or idle < LONG_MIN or of_calls[0].part in IDLE:
         return ""
     exchanges = counted(waits.exchanges.count, "exchange")
-    return f"Of {_time(waits.exchanges.elapsed_ms)} in {exchanges}: {_largest(of_calls)}."
+    return f"Of {_time(waits.exchanges.elapsed_ms)} in {exchanges}: {largest(of_calls)}."
 
 
 def lines(document: Dissection) -> Iterator[str]:
@@ -337,8 +337,8 @@ def _place(wait: Wait) -> str:
     return f"packets {before}–{behind} ({_time(wait.ms)})"
 
 
-def _largest(parts: Sequence[Share]) -> str:
-    """The parts that make up most of it."""
+def largest(parts: Sequence[Share]) -> str:
+    """The parts that make up most of it: ``97 % server, until its first byte (5.00 ms)``."""
     named: list[str] = []
     covered = 0.0
     for one in parts[:3]:

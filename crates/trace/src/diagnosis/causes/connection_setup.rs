@@ -110,9 +110,14 @@ impl Handshake {
         }
     }
 
+    /// The first SYN.
+    pub(crate) fn started(&self) -> Option<At> {
+        self.syn.map(|(first, _)| first)
+    }
+
     /// Of the first SYN, ns.
     pub(crate) fn started_at(&self) -> Option<u64> {
-        self.syn.map(|(first, _)| first.0)
+        self.started().map(|(at_ns, _)| at_ns)
     }
 }
 

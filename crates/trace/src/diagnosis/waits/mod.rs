@@ -16,13 +16,16 @@ mod pending;
 mod race;
 mod ring;
 mod sums;
+mod tail;
 mod tls;
 mod turns;
 
 pub use part::Part;
 pub use sums::{Division, FlowTimes, LongWait, WaitSums};
+pub use tail::{ExchangeSum, Tail, TimedExchange};
 
 pub(crate) use pending::Gap;
 pub(crate) use ring::Wait;
 pub(crate) use sums::{FlowAccount, LONG_PATH_MIN_NS, Sink};
+pub(crate) use tail::ExchangeTime;
 pub(crate) use turns::Turns;

@@ -111,6 +111,14 @@ impl Part {
         self.is_window_or_sender() || matches!(self, Part::Path | Part::Server)
     }
 
+    /// A connection was there, and no call under way.
+    pub(crate) fn is_idle(self) -> bool {
+        matches!(
+            self,
+            Part::ClientBeforeRequest | Part::ServerUnasked | Part::ClientBetweenRequests
+        )
+    }
+
     /// Packets of one side alone do not show it: it depends on what the other did meanwhile.
     pub(crate) fn needs_both_sides(self) -> bool {
         !matches!(

@@ -50,6 +50,15 @@ impl Division {
             *own = own.saturating_add(more);
         }
     }
+
+    /// Of an exchange that took `elapsed` ns. What the ring has lost of a very long one is
+    /// unattributed.
+    pub(crate) fn of(waits: impl Iterator<Item = Wait>, elapsed: u64) -> Division {
+        let mut parts = Division::default();
+        waits.for_each(|wait| parts.add(wait.part, wait.ns()));
+        parts.add(Part::Unattributed, elapsed.saturating_sub(parts.total()));
+        parts
+    }
 }
 
 /// One of the longest waits of a capture.
@@ -179,11 +188,7 @@ impl WaitSums {
 
     /// An exchange is over.
     pub(crate) fn exchange(&mut self, waits: impl Iterator<Item = Wait>, elapsed: u64) {
-        let mut parts = Division::default();
-        waits.for_each(|wait| parts.add(wait.part, wait.ns()));
-        // What the ring has lost of a very long exchange.
-        parts.add(Part::Unattributed, elapsed.saturating_sub(parts.total()));
-        self.exchanges.add_all(&parts);
+        self.exchanges.add_all(&Division::of(waits, elapsed));
         self.exchanges_ns = self.exchanges_ns.saturating_add(elapsed);
         self.exchange_count += 1;
     }

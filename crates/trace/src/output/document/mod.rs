@@ -4,6 +4,7 @@
 //! the first packet of its list. Bytes are bytes on the wire; link headers are
 //! those of the capture's link type.
 
+pub(super) mod tail;
 pub(super) mod timeline;
 pub(super) mod traffic;
 pub(super) mod waits;
@@ -15,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::protocol::tls::counts::{Encrypted, TlsCounts};
+pub use tail::*;
 pub use timeline::*;
 pub use traffic::*;
 pub use waits::*;
@@ -54,6 +56,9 @@ pub struct Dissection {
     /// Where all of the time went.
     #[serde(default)]
     pub waits: Waits,
+    /// The slowest exchanges; left out unless they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest: Option<Slowest>,
     /// Lookups of names by DNS over UDP.
     #[serde(default)]
     pub names: Names,
@@ -87,6 +92,8 @@ impl Dissection {
         self.waits.lookups_ms = found.names.unused_ns as f64 / 1e6;
         self.names = Names::from(found.names);
         self.divide_flows(&found.waits);
+        let first_at_ns = self.capture.first_at_ns.unwrap_or(0);
+        self.slowest = found.tail.map(|tail| Slowest::new(&tail, first_at_ns));
         found.host
     }
 
