@@ -219,7 +219,8 @@ class Recorded:
         try:
             value = _json(body)
         except ValueError:
-            self.notes.append("its content is declared as JSON and is none")
+            if not self.variables:  # without their values it may be none
+                self.notes.append("its content is declared as JSON and is none")
             return {}
         found: list[str] = []
         cleaned = json_without_secrets(value, "json", found, self._is_variable)

@@ -49,6 +49,7 @@ WHY = {
     "JSONPathAssertion": "replies are checked by their status: see `expect`",
 }
 """Why elements of a kind are left out."""
+VARIES = "pauses that vary are not imported: see `think`"
 
 
 def read(text: Text, only: str | None = None, *, any_file: bool = False) -> Imported:
@@ -103,7 +104,8 @@ class _Reader:
         elif element.kind in PASSED_THROUGH or _is_single_loop(element):
             self._descend(element, around, group)
         else:
-            reason = WHY.get(element.kind, "it is not known")
+            is_timer = element.kind.endswith("Timer")
+            reason = WHY.get(element.kind, VARIES if is_timer else "it is not known")
             self.left_out.append(LeftOut(element.title, reason))
 
     def _descend(self, element: Element, around: Surroundings, group: Group | None) -> None:

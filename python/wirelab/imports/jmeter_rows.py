@@ -94,9 +94,11 @@ def _read_table(element: Element, values: Values, files: ContentFiles) -> _Table
     short = next((n for n, row in enumerate(rows, 1) if len(row) < len(columns)), None)
     if short is not None:
         raise NotImportable(f"row {short} of {name} has fewer than {len(columns)} values")
-    path = files.folder / name
+    path = (files.folder / name).absolute()
     is_plain = delimiter == "," and (is_quoted or '"' not in text) and text.encode() == content
-    is_usable = has_head and lines[0] == columns and is_plain and path.suffix == END
+    is_even = all(len(row) == len(columns) for row in rows)
+    is_plain = is_plain and is_even and path.suffix == END
+    is_usable = has_head and lines[0] == columns and is_plain
     return _Table(path, columns, rows, is_usable)
 
 

@@ -47,7 +47,6 @@ class Values:
                 raise NotImportable("a reference in it has no end")
             if filled == text:
                 return _COLUMN.sub(r"${\1}", text)
-            self._budget.take_text(len(filled))
             text = filled
         raise NotImportable(f"it has references within more than {ROUNDS_MAX} others")
 
@@ -63,7 +62,9 @@ class Values:
         if name in self.columns:
             return f"\0{name}\0"
         if name in self._variables:
-            return self._variables[name]
+            value = self._variables[name]
+            self._budget.take_text(len(value))
+            return value
         if call := _CALL.fullmatch(name):
             return self._called(call[1], call[2] or "")
         shown = sanitize(name)[:80]
