@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from wirelab.format.untrusted import read_bounded
+from wirelab.format.untrusted import parse_json, read_bounded
 from wirelab.loadtools.parsing import Options
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 
@@ -91,7 +90,7 @@ class JMeter:
 
 def _read_statistics(folder: Path, report: ToolReport) -> ToolReport | None:
     try:
-        content = json.loads(read_bounded(folder / "statistics.json", STATISTICS_BYTES_MAX))
+        content = parse_json(read_bounded(folder / "statistics.json", STATISTICS_BYTES_MAX))
     except (OSError, ValueError, RecursionError):
         return None
     total = content.get(TOTAL) if isinstance(content, dict) else None
@@ -101,9 +100,7 @@ def _read_statistics(folder: Path, report: ToolReport) -> ToolReport | None:
     names = _KEYS if is_whole else {"mean": _KEYS["mean"], "max": _KEYS["max"]}
     known = {name: total.get(key) for name, key in names.items()}
     latency_s = {
-        name: float(ms) / 1e3
-        for name, ms in known.items()
-        if isinstance(ms, (int, float)) and math.isfinite(ms)
+        name: float(ms) / 1e3 for name, ms in known.items() if isinstance(ms, (int, float))
     }
     return replace(
         report,
