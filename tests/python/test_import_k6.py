@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from tests.python.importing import FILES, Done, Importer
+from tests.python.importing import (
+    CPU_S_MAX,
+    FILES,
+    MEMORY_MIB_MAX,
+    Done,
+    Importer,
+    measure_cost,
+)
 from tests.python.importing import importer as importer
 from tests.python.logging_server import serve
 from wirelab.cli import main
@@ -235,6 +242,16 @@ HOSTILE = {
 def test_a_hostile_script_is_refused(imported: Any, case: str) -> None:
     script, reason = HOSTILE[case]
     imported(script).refused(reason)
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_refusal_takes_two_seconds_and_200_mib_at_most(tmp_path: Path, case: str) -> None:
+    """The bound is of the processor's time: the machine may have other work."""
+    (tmp_path / "script.js").write_text(HOSTILE[case][0])
+    code, cpu_s, memory_mib = measure_cost(tmp_path, "k6", "script.js")
+    assert code == 2
+    assert cpu_s < CPU_S_MAX
+    assert memory_mib < MEMORY_MIB_MAX
 
 
 def test_what_takes_long_to_parse_is_given_up(
