@@ -247,8 +247,10 @@ def test_the_nearest_header_and_default_count(imported: Any) -> None:
         (_sampler(more=_prop("HTTPSampler.proxyHost", "p")), "go through a proxy"),
         (_sampler().replace("127.0.0.1", ""), "it names no server"),
         (_sampler().replace("127.0.0.1", "a b"), "is no name of a host"),
-        ('<IfController testclass="IfController" testname="if"/>', "a condition is decided"),
-        ('<JDBCSampler testclass="JDBCSampler" testname="db"/>', "it is not known"),
+        ('<IfController testclass="IfController" testname="if"/>', "decided while JMeter runs"),
+        ('<JDBCSampler testclass="JDBCSampler" testname="db"/>', "only HTTP requests"),
+        ('<kg.apc.X testclass="kg.apc.X" testname="plugin"/>', "it is not known"),
+        ('<JSR223PreProcessor testclass="JSR223PreProcessor" testname="p"/>', "are not run"),
         ('<UniformRandomTimer testclass="UniformRandomTimer" testname="t"/>', "pauses that vary"),
     ],
 )

@@ -38,6 +38,8 @@ class Written:
     url: str
     """Of the service in it."""
     messages: int
+    is_ordered: bool
+    """Whether they are steps of one message."""
     left_out: tuple[LeftOut, ...]
     secrets: tuple[str, ...]
     """Each ``message: header authorization``."""
@@ -70,7 +72,8 @@ def write(imported: Imported, out: Path | None, *, force: bool, any_target: bool
         f"{one.name}: {secret}" for one in imported.operations for secret in one.secrets
     )
     return Written(
-        *(path, tuple(files), place.url, len(imported.operations), imported.left_out, secrets),
+        *(path, tuple(files), place.url, len(imported.operations)),
+        *(imported.script is not None and len(imported.operations) > 1, imported.left_out, secrets),
         *(place.is_local, place.is_placeholder),
     )
 
@@ -319,7 +322,8 @@ def _line(text: str) -> str:
 
 def summary(written: Written) -> Iterator[str]:
     """What a person should know, as lines."""
-    yield f"{written.path}: {counted(written.messages, 'message')} to {written.url}"
+    noun = "step" if written.is_ordered else "message"
+    yield f"{written.path}: {counted(written.messages, noun)} to {written.url}"
     yield from (f"{one}: belongs to it" for one in written.files)
     if written.is_placeholder:
         yield "where the service is, is not known: correct `url` in the file"

@@ -33,6 +33,8 @@ SILENT = {
     *("DebugPostProcessor", "Arguments", "UserParameters"),
 }
 """Elements that send nothing and change no request; variables are read before."""
+REPLIES = "values of replies are not read: see `carry`"
+CHECKS = "replies are checked by their status: see `expect`"
 WHY = {
     "SetupThreadGroup": "it runs once before the load: see `prepare` and `steps`",
     "PostThreadGroup": "it runs once after the load",
@@ -41,15 +43,18 @@ WHY = {
     "AuthManager": "credentials are secrets: write them in the headers of the service",
     "LoopController": "a loop in an iteration is not imported",
     "OnceOnlyController": "its requests are made once by each user, before the others",
-    "IfController": "a condition is decided while JMeter runs",
-    "RegexExtractor": "values of replies are not read: see `carry`",
-    "JSONPostProcessor": "values of replies are not read: see `carry`",
-    "XPathExtractor": "values of replies are not read: see `carry`",
-    "ResponseAssertion": "replies are checked by their status: see `expect`",
-    "JSONPathAssertion": "replies are checked by their status: see `expect`",
+    "JSONPostProcessor": REPLIES,
 }
 """Why elements of a kind are left out."""
-VARIES = "pauses that vary are not imported: see `think`"
+WHY_BY_END = {
+    "Timer": "pauses that vary are not imported: see `think`",
+    "Controller": "what it runs is decided while JMeter runs",
+    "Extractor": REPLIES,
+    "Assertion": CHECKS,
+    "Processor": "scripts are not run",
+    "Sampler": "only HTTP requests are imported",
+}
+"""The same by the end of a kind's name."""
 
 
 def read(text: Text, only: str | None = None, *, any_file: bool = False) -> Imported:
@@ -104,9 +109,7 @@ class _Reader:
         elif element.kind in PASSED_THROUGH or _is_single_loop(element):
             self._descend(element, around, group)
         else:
-            is_timer = element.kind.endswith("Timer")
-            reason = WHY.get(element.kind, VARIES if is_timer else "it is not known")
-            self.left_out.append(LeftOut(element.title, reason))
+            self.left_out.append(LeftOut(element.title, _reason(element)))
 
     def _descend(self, element: Element, around: Surroundings, group: Group | None) -> None:
         inner = self._configured(element, around)
@@ -178,6 +181,14 @@ class _Reader:
             group.notes.append("The timers of an iteration are one pause at its end.")
         for name, value in self.values.properties.items():
             group.notes.append(f"Property {name} has its default, {value}.")
+
+
+def _reason(element: Element) -> str:
+    """Why it is left out."""
+    if element.kind in SAMPLERS:
+        return "it is in no thread group"
+    of_end = (why for end, why in WHY_BY_END.items() if element.kind.endswith(end))
+    return WHY.get(element.kind) or next(of_end, "it is not known")
 
 
 def _is_configuration(element: Element) -> bool:

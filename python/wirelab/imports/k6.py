@@ -124,10 +124,13 @@ class _Script:
     def _declare(self, node: Node, scope: Scope) -> None:
         """Constants. Raises :class:`Unsupported`."""
         for one in parts(node):
-            name, value = field_of(one, "name"), field_of(one, "value")
-            if name.type != "identifier":
-                raise Unsupported(name, words(name))
-            scope.values[source_of(name)] = scope.read(value)
+            self._declare_one(one, scope)
+
+    def _declare_one(self, node: Node, scope: Scope) -> None:
+        name, value = field_of(node, "name"), field_of(node, "value")
+        if name.type != "identifier":
+            raise Unsupported(name, words(name))
+        scope.values[source_of(name)] = scope.read(value)
 
     def _export(self, node: Node) -> None:
         is_default = any(one.type == "default" for one in node.children)
@@ -199,8 +202,9 @@ class _Script:
                 value = one.child_by_field_name("value")
                 if value is not None and self._method(value) is not None:
                     self._add_request(value, users)
+                    users.scope.values.pop(source_of(field_of(one, "name")), None)
                 else:
-                    self._declare(node, users.scope)
+                    self._declare_one(one, users.scope)
         elif node.type != "empty_statement":
             raise Unsupported(node, words(node))
 

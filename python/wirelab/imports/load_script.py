@@ -13,7 +13,6 @@ from wirelab.imports.operation import (
     LeftOut,
     Operation,
     ScriptLoad,
-    distinct,
     matches,
     slug,
 )
@@ -59,8 +58,7 @@ def select(
         every = tuple(operation for one in groups for operation in one.operations)
         return Imported(title, source, every, tuple(left_out))
     group = fitting[0]
-    # The pattern is applied here: a number at the end of a name is not part of it.
-    operations = distinct(_operations(group, only))
+    operations = tuple(_operations(group, only))
     if len(operations) > STEPS_MAX:
         raise UsageError(
             f"{group.place}: {group.name!r} has {len(operations):,} requests in an iteration, more "
