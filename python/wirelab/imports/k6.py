@@ -89,7 +89,7 @@ class _Script:
             self._refuse(reason)
 
     def _refuse(self, reason: Unsupported) -> None:
-        self.refused.append(f"{self.text.name}:{reason.line}: {reason.what}")
+        self.refused.append(f"{self.text.name}:{reason.line}: {reason.what[:200]}")
 
     def leave_out(self, node: Node, what: str, why: str) -> None:
         """Something that changes no request."""

@@ -27,6 +27,8 @@ WHAT = "a script of k6 (.js)"
 BYTES_MAX = 1024 * 1024
 PARSE_S_MAX = 2.0
 """Of the processor's time; a script of 1 MiB takes 0.3 s, and errors in it more."""
+CHUNK_BYTES = 1024
+"""Of the content, as the parser and the text of each node read it."""
 DEPTH_MAX = 100
 """Expressions within each other."""
 INTEGER_MAX = 2**53 - 1
@@ -100,13 +102,17 @@ def _parse(text: Text, content: bytes) -> Node:
         ) from None
     parser = Parser(Language(tree_sitter_javascript.language()))
     end = time.process_time() + PARSE_S_MAX
-    tree = parser.parse(content, progress_callback=lambda *_: time.process_time() < end)
-    if tree is None:
+    try:
+        return parser.parse(
+            lambda at, _: content[at : at + CHUNK_BYTES],
+            # True gives up. It is asked only where the content is read by a function.
+            progress_callback=lambda *_: time.process_time() > end,
+        ).root_node
+    except ValueError:
         raise ImportLimit(
             f"{text.name}: it takes longer than {PARSE_S_MAX:.0f} s to parse (limit steps)",
             f"name {WHAT}",
-        )
-    return tree.root_node
+        ) from None
 
 
 def _find_error(root: Node) -> Node:
