@@ -238,7 +238,8 @@ def _attached(operation: Operation, path: Path) -> Path:
 def _messages(imported: Imported, path: Path) -> Iterator[str]:
     """One for each operation; of a load script one in all."""
     yield "messages:"
-    script, indent, data = imported.script, "  ", {}
+    script, indent = imported.script, "  "
+    data: dict[str, Any] = {}
     if script is not None and script.data:
         data = {"data": {**script.data, "file": _seen_from(path, str(script.data["file"]))}}
     if script is not None and len(imported.operations) > 1:
