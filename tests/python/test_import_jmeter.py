@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import pytest
 
@@ -28,7 +29,7 @@ END = "</hashTree></hashTree></hashTree></jmeterTestPlan>\n"
 
 
 def _prop(name: str, value: object) -> str:
-    return f'<stringProp name="{name}">{value}</stringProp>'
+    return f'<stringProp name="{name}">{escape(str(value))}</stringProp>'
 
 
 def _sampler(name: str = "get", path: str = "/a", method: str = "GET", more: str = "") -> str:

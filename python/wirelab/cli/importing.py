@@ -64,8 +64,8 @@ def import_(
     any_target: bool,
     any_file: bool,
 ) -> int:
-    """Write an experiment file from an OpenAPI document, a .proto, a recording, a command or the
-    script of a load tool."""
+    """Write an experiment file from an OpenAPI document, a .proto, a recording, a command or a
+    load script."""
     if kind not in KINDS:
         from wirelab.stack.suggestions import did_you_mean
 

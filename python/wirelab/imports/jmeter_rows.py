@@ -143,11 +143,15 @@ def _split(text: str, delimiter: str, *, is_quoted: bool) -> list[list[str]]:
     """Lines that are not empty. Raises :class:`NotImportable`."""
     if "\0" in text:
         raise NotImportable("its file has a NUL, so it is not text")
-    quoting = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
     lines = io.StringIO(text, newline="")
+    rows = (
+        csv.reader(lines, delimiter=delimiter)
+        if is_quoted
+        else csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    )
     found = []
     try:
-        for row in csv.reader(lines, delimiter=delimiter, quoting=quoting):
+        for row in rows:
             if row:
                 found.append(row)
             if len(found) > ROWS_MAX:

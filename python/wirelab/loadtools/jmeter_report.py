@@ -31,7 +31,7 @@ STATISTIC_WINDOW = 20_000
 TOTAL = "Total"
 """All samples in statistics.json."""
 _SUMMARY = re.compile(
-    r"^summary =\s+(\d+) in \S+ =\s+(?:([\d.,]+)|\*+)/s Avg:\s+(\d+) Min:\s+\d+ Max:\s+(\d+) "
+    r"^summary =\s+(\d+) in\s+\S+ =\s+(?:([\d.,]+)|\*+)/s Avg:\s+(\d+) Min:\s+\d+ Max:\s+(\d+) "
     r"Err:\s+(\d+)",
     re.M,
 )
@@ -114,7 +114,8 @@ def _read_samples(file: Path, report: ToolReport) -> ToolReport | None:
     try:
         text = read_bounded(file, FILE_BYTES_MAX).decode()
         rows = csv.DictReader(io.StringIO(text, newline=""))
-        took_ms = sorted(int(row["elapsed"]) for row in rows)
+        # A row that was not written whole has no success.
+        took_ms = sorted(int(row["elapsed"]) for row in rows if row["success"])
     except (OSError, ValueError, KeyError, TypeError, csv.Error):
         return None  # also of a file in XML
     count = len(took_ms)
