@@ -157,7 +157,10 @@ def _load(script: ScriptLoad | None, place: _Place) -> Iterator[str]:
     if script is not None and (place.is_local or script.is_bounded):
         for note in script.notes:
             yield from _comment(note)
-        yield from _dumped(script.keys, "")
+        keys = dict(script.keys)
+        yield "loads:"
+        yield from _dumped(keys.pop("loads"), "  ")
+        yield from _dumped(keys, "")
         return
     if script is not None:
         yield from _comment(
@@ -272,7 +275,7 @@ def _message(
     yield from lines[1:]
 
 
-def _dumped(value: dict[str, Any], indent: str) -> Iterator[str]:
+def _dumped(value: object, indent: str) -> Iterator[str]:
     text = yaml.dump(
         value,
         Dumper=_Dumper,

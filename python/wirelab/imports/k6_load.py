@@ -20,7 +20,7 @@ DEFAULT = "default"
 SHORT = ("vus", "duration", "iterations", "stages")
 """Options that are one scenario."""
 UNSENT = {
-    "thresholds": "bounds of a run: see `wirelab gate`",
+    "thresholds": "bounds of a run: give them to `wirelab run --fail-if`",
     "noConnectionReuse": "connections: write axes: {connection: [close]}",
     "insecureSkipTLSVerify": "certificates: write tls: {insecure: true} in the service",
     **dict.fromkeys(
