@@ -49,7 +49,7 @@ def serve() -> Iterator[Log]:
             if self.command != "HEAD":
                 self.wfile.write(b"ok")
 
-        do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_GET
+        do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = do_GET
 
         def log_message(self, *_: object) -> None:
             """Prints nothing."""

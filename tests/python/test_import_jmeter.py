@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,18 @@ from tests.python.importing import (
     measure_cost,
 )
 from tests.python.importing import importer as importer
-from tests.python.logging_server import serve
+from tests.python.logging_server import Received, serve
 from wirelab.cli import main
 from wirelab.imports import jmx_tree
+from wirelab.loadtools import Tools, adapters
+from wirelab.process.interruption import Interruption
 
 SHOP = FILES / "shop.jmx"
-HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<jmeterTestPlan version="1.2">\n<hashTree>\n'
+FORM = {"content-type": "application/x-www-form-urlencoded; charset=UTF-8"}
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n'
+    '<jmeterTestPlan version="1.2" properties="5.0">\n<hashTree>\n'
+)
 END = "</hashTree></hashTree></hashTree></jmeterTestPlan>\n"
 
 
@@ -35,7 +43,7 @@ def _prop(name: str, value: object) -> str:
 def _sampler(name: str = "get", path: str = "/a", method: str = "GET", more: str = "") -> str:
     properties = {"domain": "127.0.0.1", "port": 8099, "path": path, "method": method}
     inner = "".join(_prop(f"HTTPSampler.{key}", value) for key, value in properties.items())
-    kind = '<HTTPSamplerProxy testclass="HTTPSamplerProxy"'
+    kind = '<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy"'
     return f'{kind} testname="{name}">\n{inner}{more}</HTTPSamplerProxy>\n'
 
 
@@ -43,21 +51,24 @@ def _arguments(*pairs: tuple[str, str], is_encoded: bool = False) -> str:
     listed = "".join(
         f'<elementProp name="{name}" elementType="HTTPArgument">'
         f"{_prop('Argument.name', name)}{_prop('Argument.value', value)}"
+        f"{_prop('Argument.metadata', '=')}"
         f'<boolProp name="HTTPArgument.always_encode">{str(is_encoded).lower()}</boolProp>'
         "</elementProp>"
         for name, value in pairs
     )
     collection = f'<collectionProp name="Arguments.arguments">{listed}</collectionProp>'
-    return f'<elementProp name="HTTPsampler.Arguments">{collection}</elementProp>'
+    kind = '<elementProp name="HTTPsampler.Arguments" elementType="Arguments">'
+    return f"{kind}{collection}</elementProp>"
 
 
 def _plan(
     *elements: str, threads: str = _prop("ThreadGroup.num_threads", 2), variables: str = ""
 ) -> str:
     """A plan with one thread group."""
-    group = f'<ThreadGroup testclass="ThreadGroup" testname="users">{threads}</ThreadGroup>'
-    plan = f'<TestPlan testclass="TestPlan" testname="plan">{variables}</TestPlan><hashTree>'
-    return f"{HEAD}{plan}\n{group}\n<hashTree>\n{''.join(elements)}{END}"
+    kind = '<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="users">'
+    plan = '<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="plan">'
+    group = f"{variables}</TestPlan><hashTree>\n{kind}{threads}</ThreadGroup>"
+    return f"{HEAD}{plan}{group}\n<hashTree>\n{''.join(elements)}{END}"
 
 
 def _variables(**values: str) -> str:
@@ -96,7 +107,7 @@ def test_a_plan_is_one_message_with_its_requests_in_order(importer: Importer) ->
     assert steps["order"]["headers"] == accepts | {"Content-Type": "application/json"}
     assert steps["pay"]["method"] == "PUT"
     assert steps["pay"]["body"] == "book=${ID}&note=in+time"
-    assert steps["pay"]["headers"]["content-type"] == "application/x-www-form-urlencoded"
+    assert steps["pay"]["headers"] == accepts | FORM
     assert steps["cancel"]["path"] == "/orders/${ID}"
 
 
@@ -198,13 +209,13 @@ def _message(done: Done) -> dict[str, Any]:
         (_sampler(path="no/slash"), {"method": "GET", "path": "/no/slash"}),
         (_sampler(path="/ü x"), {"method": "GET", "path": "/%C3%BC%20x"}),
         (_sampler(path="/a?b=1", method="DELETE", more=_arguments(("c", "2"))),
-         {"method": "DELETE", "path": "/a?b=1&c=2"}),
+         {"method": "DELETE", "path": "/a?b=1&c=2", "body": "c=2", "headers": FORM}),
         (_sampler(method="PATCH", more=_arguments(("", "x"), ("", "y"))),
          {"method": "PATCH", "path": "/a", "body": "xy",
-          "headers": {"content-type": "text/plain"}}),
+          "headers": {"content-type": "text/plain; charset=UTF-8"}}),
         (_sampler(method="POST", more=_arguments(("a b", "c&d"), is_encoded=True)),
-         {"method": "POST", "path": "/a", "body": "a+b=c%26d",
-          "headers": {"content-type": "application/x-www-form-urlencoded"}}),
+         {"method": "POST", "path": "/a", "body": "a+b=c%26d", "headers": FORM}),
+        (_sampler(method="POST"), {"method": "POST", "path": "/a", "headers": FORM}),
         (_sampler(path="/${n}/${__P(p,7)}/${__property(q,,8)}/${__P(r)}"),
          {"method": "GET", "path": "/5/7/8/1"}),
     ],
@@ -433,4 +444,90 @@ def test_the_requests_of_a_plan_are_sent_as_it_has_them(importer: Importer, tmp_
     assert {one.headers["accept"] for one in log.requests} == {"application/json"}
     kinds = {one.path: one.headers.get("content-type") for one in log.requests}
     assert kinds["/v1/orders"] == "application/json"
-    assert kinds["/pay"] == "application/x-www-form-urlencoded"
+    assert kinds["/pay"] == FORM["content-type"]
+
+
+def _file(name: str, parameter: str = "") -> str:
+    inner = "".join(
+        _prop(f"File.{key}", value)
+        for key, value in {"path": name, "paramname": parameter, "mimetype": "text/x"}.items()
+    )
+    listed = f'<elementProp name="{name}" elementType="HTTPFileArg">{inner}</elementProp>'
+    collection = f'<collectionProp name="HTTPFileArgs.files">{listed}</collectionProp>'
+    kind = '<elementProp name="HTTPsampler.Files" elementType="HTTPFileArgs">'
+    return f"{kind}{collection}</elementProp>"
+
+
+RAW = '<boolProp name="HTTPSampler.postBodyRaw">true</boolProp>'
+MULTIPART = '<boolProp name="HTTPSampler.DO_MULTIPART_POST">true</boolProp>'
+ONCE = (
+    f"{_prop('ThreadGroup.num_threads', 1)}"
+    '<elementProp name="ThreadGroup.main_controller" elementType="LoopController">'
+    '<boolProp name="LoopController.continue_forever">false</boolProp>'
+    f"{_prop('LoopController.loops', 1)}</elementProp>"
+)
+EVERY = [
+    _sampler("form", "/1", "POST", _arguments(("a b", "c&d"), is_encoded=True)),
+    _sampler("raw", "/2", "POST", RAW + _arguments(("", "raw ${n} body"))),
+    _sampler("nameless", "/3", "PATCH", _arguments(("", "x"), ("", "y"))),
+    _sampler("delete", "/4?b=1", "DELETE", _arguments(("c", "2"))),
+    _sampler("raw get", "/5", "GET", RAW + _arguments(("", "get body"))),
+    _sampler("plain form", "/6", "PUT", _arguments(("c", "a b"), ("d", "e%20f"))),
+    _sampler("file", "/7", "POST", _file("a.txt")),
+    _sampler("form with a file", "/8", "POST", _file("a.txt", "up") + _arguments(("t", "v"))),
+    _sampler("form with parts", "/9", "POST", MULTIPART + _arguments(("t", "v"))),
+    _sampler("nothing", "/10", "POST"),
+    _sampler("raw delete", "/11", "DELETE", RAW + _arguments(("", "body"))),
+    _sampler("query", "/12", "GET", _arguments(("q", "a b&\u00fc"), is_encoded=True)),
+    _sampler("two", "/13?a=1", "GET", _arguments(("b", "2"), ("c", ""))),
+    _sampler("patch", "/14", "PATCH", _arguments(("c", "\u00fc"), is_encoded=True)),
+    _sampler("head", "/15", "HEAD"),
+    _sampler("options", "/16", "OPTIONS", _arguments(("b", "2"))),
+]
+"""Every kind of request; a path that is not encoded is an error in JMeter."""
+
+
+def _without_boundary(received: Received) -> tuple[str, str, str, str]:
+    kind = received.headers.get("content-type", "")
+    boundary = kind.partition("; charset")[0].partition("boundary=")[2]
+    if boundary:
+        kind = kind.replace(boundary, "B")
+        return received.method, received.path, received.body.replace(boundary, "B"), kind
+    return received.method, received.path, received.body, kind
+
+
+@pytest.mark.skipif(not (shutil.which("mvn") and shutil.which("java")), reason="needs Maven")
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_jmeter_sends_the_same_requests(importer: Importer, tmp_path: Path) -> None:
+    """JMeter 5.6.3 runs the plan that is imported."""
+    found = Tools().tool("jmeter", Interruption())
+    (tmp_path / "a.txt").write_text("content of a file")
+    with serve() as log:
+        text = _plan(
+            *(f"{one}<hashTree/>" for one in EVERY), threads=ONCE, variables=_variables(n="7")
+        )
+        plan = tmp_path / "plan.jmx"
+        plan.write_text(text.replace(">8099<", f">{log.port}<"), encoding="utf-8")
+        files = ["-l", str(tmp_path / "run.jtl"), "-j", str(tmp_path / "run.log")]
+        java = ["java", "-Xmx512m", f"-Djava.util.prefs.userRoot={tmp_path}", "-jar"]
+        done = subprocess.run(
+            [*java, found.path, "-n", "-t", plan, *files, "-Jjmeterengine.nongui.port=0"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+            cwd=tmp_path,
+        )
+        sent = sorted(map(_without_boundary, log.requests))
+        log.requests.clear()
+        assert importer("jmeter", plan, "--out", "plan.yaml").code == 0
+        written = importer.folder / "plan.yaml"
+        written.write_text(written.read_text() + "repeats: 1\n")
+        assert main(["run", "plan.yaml", "--out", "results"]) in (0, 5)
+        imported = sorted(map(_without_boundary, log.requests))
+    assert len(sent) == len(EVERY)
+    assert imported == sent
+    shown = adapters.read(["jmeter", *files], done.stdout).report
+    assert shown is not None
+    assert (shown.requests, shown.failed) == (len(EVERY), 0)
+    assert set(shown.latency_s) == {"mean", "p50", "p90", "p95", "p99", "max"}

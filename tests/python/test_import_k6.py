@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -259,6 +260,13 @@ def test_what_takes_long_to_parse_is_given_up(
 ) -> None:
     monkeypatch.setattr(k6_syntax, "PARSE_S_MAX", 0.0)
     imported(_body(*[f"http.get({URL});"] * 20_000)).refused("limit steps")
+
+
+def test_without_a_parser_the_command_names_it(
+    importer: Importer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tree_sitter", None)
+    importer("k6", SHOP).refused("tree-sitter, which is not installed", "'wirelab[k6]'")
 
 
 def test_nothing_of_a_script_is_run(imported: Any, tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ class _Threads:
         loops = 1
         if controller is not None:
             given = controller.text("LoopController.loops", "1") or "1"
-            is_endless = controller.is_set("LoopController.continue_forever")
+            is_endless = controller.is_set("LoopController.continue_forever", default=True)
             loops = -1 if is_endless else values.count(given, "its number of loops")
         if users < 1:
             raise NotImportable("it has no users")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote_plus
 
 from wirelab.errors import UsageError
 from wirelab.imports import multipart
@@ -20,6 +20,10 @@ from wirelab.imports.jmx_tree import Element
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")
 IN_QUERY = ("GET", "DELETE", "OPTIONS")
 """Methods whose parameters are part of the query."""
+IN_CONTENT = ("POST", "PUT", "PATCH", "DELETE")
+"""Methods whose parameters are a form; those of DELETE are both."""
+CHARSET = "; charset=UTF-8"
+TEXT = f"text/plain{CHARSET}"
 _PLACEHOLDER = re.compile(r"(\$\{[^{}]*\})")
 _VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 _DEFAULTS = ("domain", "port", "protocol", "path", "contentEncoding", "proxyHost")
@@ -130,13 +134,21 @@ class Sampler:
         return "&".join(map(self._pair, named))
 
     def _pair(self, argument: Element) -> str:
-        """A parameter as it is sent."""
+        """A parameter of the query."""
         is_encoded = argument.is_set("HTTPArgument.always_encode")
         encode: Callable[[str], str] = _encode if is_encoded else str
         name = encode(self.values.fill(argument.text("Argument.name")))
         value = encode(self.values.fill(argument.properties.get("Argument.value", "")))
-        equals = "=" if value or argument.is_set("HTTPArgument.use_equals", default=True) else ""
-        return f"{name}{equals}{value}"
+        return f"{name}{argument.text('Argument.metadata')}{value}"
+
+    def _field(self, argument: Element) -> str:
+        """A parameter of a form, which is always encoded; one that is not to be is decoded
+        before."""
+        texts = (argument.text("Argument.name"), argument.properties.get("Argument.value", ""))
+        name, value = map(self.values.fill, texts)
+        if not argument.is_set("HTTPArgument.always_encode"):
+            name, value = unquote_plus(name), unquote_plus(value)
+        return f"{_encode(name)}={_encode(value)}"
 
     def _add_content(self, recorded: Recorded) -> None:
         files = self.element.listed("HTTPsampler.Files", "HTTPFileArgs.files")
@@ -152,12 +164,14 @@ class Sampler:
         elif self._is_raw:
             values = [one.properties.get("Argument.value", "") for one in self._arguments]
             recorded.body = "".join(map(self.values.fill, values))
-            kind = "text/plain"
+            kind = TEXT if recorded.body else ""
         elif recorded.method == "HEAD":
-            raise NotImportable("JMeter does not send the parameters of HEAD")
-        elif recorded.method not in IN_QUERY:
-            recorded.body = self._query()
-            kind = FORM
+            raise NotImportable("it has parameters of HEAD")
+        elif recorded.method in IN_CONTENT:
+            fields = [one for one in self._arguments if one.text("Argument.name")]
+            recorded.body = "&".join(map(self._field, fields))
+        if not kind and not named and recorded.method in IN_CONTENT:
+            kind = f"{FORM}{CHARSET}"  # also of no content
         self._declare(recorded, kind)
         self._note_values(recorded)
 
@@ -167,9 +181,9 @@ class Sampler:
         if is_form:  # the boundary belongs to it
             recorded.headers = [h for h in recorded.headers if h[0].lower() != "content-type"]
         is_named = any(name.lower() == "content-type" for name, _ in recorded.headers)
-        if recorded.body and kind and not is_named:
+        if kind and not is_named:
             recorded.headers.append(("content-type", kind))
-            if kind == "text/plain":
+            if kind == TEXT:
                 recorded.notes.append("no header names the type of its content: text/plain")
 
     def _note_values(self, recorded: Recorded) -> None:
@@ -197,6 +211,8 @@ class Sampler:
             multipart.Part(
                 self.values.fill(one.text("Argument.name")),
                 self.values.fill(one.properties.get("Argument.value", "")).encode(),
+                content_type=TEXT,
+                headers=("Content-Transfer-Encoding: 8bit",),
             )
             for one in self._arguments
             if one.text("Argument.name")
@@ -205,12 +221,13 @@ class Sampler:
             name = PurePath(self.values.fill(one.text("File.path"))).name
             kind = self.values.fill(one.text("File.mimetype"))
             field_name = self.values.fill(one.text("File.paramname"))
-            parts.append(multipart.Part(field_name, self._content(one), name, kind))
+            encoding = ("Content-Transfer-Encoding: binary",)
+            parts.append(multipart.Part(field_name, self._content(one), name, kind, encoding))
         if not parts:
             return ""
         cleaned = multipart.without_secrets(parts, recorded.secrets)
         kind, recorded.body = multipart.encode(cleaned)
-        return kind
+        return f"{kind}{CHARSET}"
 
     def _content(self, file: Element) -> bytes:
         path = self.values.fill(file.text("File.path"))
