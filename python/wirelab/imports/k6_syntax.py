@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WHAT = "a script of k6 (.js)"
 BYTES_MAX = 1024 * 1024
 PARSE_S_MAX = 2.0
-"""Of the processor's time; a script of 1 MiB takes 0.3 s, and errors in it more."""
+"""Of the processor's time; a script of 1 MiB takes 0.4 s, and errors in it more."""
 CHUNK_BYTES = 1024
 """Of the content, as the parser and the text of each node read it."""
 DEPTH_MAX = 100
