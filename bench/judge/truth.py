@@ -42,7 +42,7 @@ def read(file: Path) -> Log:
     took = np.array([row[2] for row in rows if row[3] is not None])
     if not len(took):
         return Log(len(rows), len(rows), connections, {})
-    quantiles = {f"p{n}": float(np.quantile(took, n / 100)) for n in (50, 90, 99)}
+    quantiles = {f"p{n}": float(np.quantile(took, n / 100)) for n in (50, 90, 95, 99)}
     bad = sum(status is None or status >= 400 for status in statuses)
     return Log(len(rows), bad, connections, {"mean": float(took.mean()), **quantiles})
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +18,9 @@ from wirelab.experiment import loading
 from wirelab.experiment.model import Experiment
 
 FILES = Path(__file__).parent / "imported"
+CPU_S_MAX = 2.0
+MEMORY_MIB_MAX = 200
+"""Of a refusal."""
 
 
 @dataclass(frozen=True)
@@ -90,3 +97,27 @@ def importer(
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "200")
     return Importer(folder, capsys)
+
+
+_MEASURED = """
+import json, os, resource, sys
+from wirelab.cli import main
+from wirelab.process.metrics import rss_max_bytes
+code = main(["import", *sys.argv[1:]])
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps([code, used.ru_utime + used.ru_stime, rss_max_bytes(os.getpid()) / 2**20]))
+"""
+
+
+def measure_cost(folder: Path, *words: object) -> tuple[int, float, float]:
+    """Exit code, seconds of the processor and MiB at most, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    code, cpu_s, memory_mib = json.loads(done.stdout.splitlines()[-1])
+    return code, cpu_s, memory_mib

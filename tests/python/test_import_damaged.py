@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import yaml
 
 from tests.python.importing import FILES
 from wirelab.errors import UsageError
-from wirelab.imports import har, openapi, postman
+from wirelab.imports import har, jmeter, k6, openapi, postman
 from wirelab.imports.experiment_text import write
 from wirelab.imports.source import Text
 
@@ -73,3 +74,43 @@ def test_a_damaged_document_is_imported_or_refused(kind: str, tmp_path: Path) ->
     # Most damage concerns one operation alone.
     assert imported > SEEDS / 3
     assert [path.name for path in tmp_path.iterdir()] == ["a.yaml"]
+
+
+SCRIPTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
+    "jmeter": (
+        jmeter,
+        (FILES / "shop.jmx").read_text(),
+        ("-1", "1e9", "${", "${host}", "${__P(", "}", "\u2028", "http://[", "false", "a" * 300),
+    ),
+    "k6": (
+        k6,
+        (FILES / "shop.js").read_text(),
+        ("-1", "1e400", "`", "${", "null", "[]", "{}", "BASE", "...", "\\u{110000}", "'", "() =>"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SCRIPTS)
+def test_a_damaged_script_is_imported_or_refused(kind: str, tmp_path: Path) -> None:
+    """Parts between marks are left out, repeated, exchanged or replaced."""
+    module, script, fragments = SCRIPTS[kind]
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    (folder / "books.csv").write_bytes((FILES / "books.csv").read_bytes())
+    ends = [match.end() for match in re.finditer(r"[<>{}()'\"\n]", script)]
+    imported = 0
+    for seed in range(SEEDS):
+        choice = random.Random(seed)
+        first, last = sorted(choice.sample(ends, 2))
+        last = min(last, first + choice.choice((1, 20, 200)))
+        part = script[first:last]
+        other = choice.choice(("", part * 2, part[::-1], choice.choice(fragments)))
+        text = script[:first] + other + script[last:]
+        try:
+            chosen = module.read(Text(str(folder / "a"), text)).chosen(None)
+            write(chosen, tmp_path / "a.yaml", force=True, any_target=False)
+        except UsageError as error:
+            assert error.message, seed  # noqa: PT017
+        else:
+            imported += 1
+    assert 0 < imported < SEEDS

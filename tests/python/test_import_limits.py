@@ -4,9 +4,6 @@ memory. Large documents that describe what they contain are imported."""
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.python.importing import Importer
+from tests.python.importing import CPU_S_MAX, MEMORY_MIB_MAX, Importer, measure_cost
 from tests.python.importing import importer as importer
 from wirelab.experiment import yaml_source
 from wirelab.imports.budget import NODES_MAX, OPERATIONS_MAX, STEPS_MAX, VALUES_MAX, measure
@@ -23,8 +20,6 @@ from wirelab.imports.left_out import PLACEHOLDER, text_without_secrets
 from wirelab.imports.source import count_values
 from wirelab.secrets.names import is_secret_name
 
-CPU_S_MAX = 2.0
-MEMORY_MIB_MAX = 200
 YAML_HEAD = "openapi: 3.0.0\nk0: &k0 [a, b]\n"
 COLLECTION = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 
@@ -182,30 +177,6 @@ def test_a_document_beyond_a_limit_is_refused_by_its_name(
     importer(kind, path).refused("a.txt", limit)
 
 
-_MEASURED = """
-import json, os, resource, sys
-from wirelab.cli import main
-from wirelab.process.metrics import rss_max_bytes
-code = main(["import", *sys.argv[1:]])
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps([code, used.ru_utime + used.ru_stime, rss_max_bytes(os.getpid()) / 2**20]))
-"""
-
-
-def _run(folder: Path, *words: object) -> tuple[int, float, float]:
-    """Exit code, seconds of the processor and MiB at most, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", _MEASURED, *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    code, cpu_s, memory_mib = json.loads(done.stdout.splitlines()[-1])
-    return code, cpu_s, memory_mib
-
-
 IN_PROPORTION = ["many different requests"]
 """Each of 24,750 entries is read, which takes longer: the document has 2 MB."""
 
@@ -215,7 +186,7 @@ def test_a_refusal_takes_two_seconds_and_200_mib_at_most(tmp_path: Path, case: s
     """The bound is of the processor's time: the machine may have other work."""
     kind, _, text = REFUSED[case]
     (tmp_path / "a.txt").write_text(text)
-    code, cpu_s, memory_mib = _run(tmp_path, kind, "a.txt")
+    code, cpu_s, memory_mib = measure_cost(tmp_path, kind, "a.txt")
     assert code == 2
     assert cpu_s < CPU_S_MAX
     assert memory_mib < MEMORY_MIB_MAX

@@ -1,9 +1,10 @@
-"""Commands of the pages for newcomers do what the page says.
+"""Commands of the pages do what the page says.
 
 A comment ``<!-- run -->`` marks a block whose commands are run here, in order, in an empty folder.
 ``<!-- run, exit code 1 or 5 -->`` names other exit codes of the last command: 5 is the right one
 where a busy machine leaves a question undecided. ``<!-- run as root -->`` marks a block that needs
-root. ``<!-- file: NAME -->`` marks a block that a reader saves.
+root. ``<!-- file: NAME -->`` marks a block that a reader saves. Lines below a command are its
+output: what is printed has the same words, with any numbers; a line ``…`` is any text.
 """
 
 from __future__ import annotations
@@ -13,14 +14,12 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "docs/start.md", *sorted((ROOT / "docs/questions").glob("*.md"))]
 BLOCK = re.compile(
     r"^<!-- (?:file: (?P<file>[\w.-]+)|(?P<run>run)(?P<root> as root)?"
     r"(?:, exit code (?P<codes>\d+(?: or \d+)*))?) -->\n```(?:yaml|console)\n(?P<text>.*?)^```$",
@@ -28,6 +27,11 @@ BLOCK = re.compile(
 )
 MARK = re.compile(r"^<!-- (?:run|file)\b", re.MULTILINE)
 PROGRAM = ".venv/bin/wirelab"
+ALWAYS = [ROOT / "docs/start.md", *sorted((ROOT / "docs/questions").glob("*.md"))]
+"""Pages for newcomers, each of which has commands that run."""
+OTHERS = [ROOT / "docs/guide.md", *sorted((ROOT / "docs/reference").glob("*.md"))]
+PAGES = [*ALWAYS, *(page for page in OTHERS if MARK.search(page.read_text(encoding="utf-8")))]
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ class Block:
 
     file: str | None
     commands: tuple[str, ...]
+    outputs: tuple[str, ...]
+    """What the page shows of each command; empty where it shows nothing."""
     needs_root: bool
     exit_codes: tuple[int, ...]
     text: str
@@ -46,7 +52,7 @@ def blocks(page: str) -> list[Block]:
     return [
         Block(
             match["file"],
-            tuple(_commands(match["text"])) if match["run"] else (),
+            *(_commands(match["text"]) if match["run"] else ((), ())),
             match["root"] is not None,
             tuple(map(int, (match["codes"] or "0").split(" or "))),
             match["text"],
@@ -55,9 +61,18 @@ def blocks(page: str) -> list[Block]:
     ]
 
 
-def _commands(text: str) -> Iterator[str]:
-    for line in re.findall(r"^\$ ((?:.*\\\n)*.*)", text, re.MULTILINE):
-        yield line.replace("\\\n", " ")
+def _commands(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Commands and their outputs."""
+    found = re.findall(r"^\$ ((?:.*\\\n)*.*)\n?((?:(?!\$ ).*\n?)*)", text, re.MULTILINE)
+    commands = tuple(command.replace("\\\n", " ") for command, _ in found)
+    return commands, tuple(output.strip() for _, output in found)
+
+
+def has_shape(printed: str, shown: str) -> bool:
+    """Whether a text has the words of another one, with any numbers and line ends."""
+    parts = [" ".join(NUMBER.sub("0", part).split()) for part in shown.split("…\n")]
+    pattern = ".*".join(map(re.escape, parts))
+    return re.fullmatch(pattern, " ".join(NUMBER.sub("0", printed).split())) is not None
 
 
 @pytest.mark.timeout(900)
@@ -76,7 +91,7 @@ def test_commands_of_a_page_run(page: Path, real_engine: Path, tmp_path: Path) -
 
 def _run(block: Block, engine: Path, folder: Path) -> None:
     environment = {**os.environ, "WIRELAB_ROOT": str(ROOT), "WIRELAB_ENGINE": str(engine)}
-    for number, command in enumerate(block.commands, start=1):
+    for number, (command, shown) in enumerate(zip(block.commands, block.outputs, strict=True), 1):
         words = shlex.split(command)
         assert words[0] == PROGRAM, f"{command} is not run: it does not begin with {PROGRAM}"
         done = subprocess.run(
@@ -89,6 +104,8 @@ def _run(block: Block, engine: Path, folder: Path) -> None:
         )
         expected = block.exit_codes if number == len(block.commands) else (0,)
         assert done.returncode in expected, f"{command}\n{done.stdout}\n{done.stderr}"
+        if shown:
+            assert has_shape(done.stdout, shown), f"{command}\n{done.stdout}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -107,4 +124,16 @@ def test_marks_are_read() -> None:
     file, run = blocks(page)
     assert (file.file, file.text) == ("a.yaml", "name: a\n")
     assert run.commands == (".venv/bin/wirelab run      a.yaml", "second")
+    assert run.outputs == ("an output", "")
     assert (run.needs_root, run.exit_codes) == (True, (1, 5))
+
+
+def test_an_output_has_the_words_of_the_page() -> None:
+    shown = "service  calls\nrest@rust 1,000\n…\nin 2.5 s"
+    assert has_shape("service calls\nrest@rust 7\nmore\n\nin 31 s\n", shown)
+    assert not has_shape("service calls\ngrpc@rust 7\nin 31 s\n", shown)
+    assert not has_shape("service calls\nrest@rust 7\nin 31 s\nand more\n", shown)
+
+
+def test_reference_pages_and_the_guide_have_commands_that_run() -> None:
+    assert {page.stem for page in PAGES if page in OTHERS} >= {"guide"}

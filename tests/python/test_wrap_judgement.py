@@ -340,6 +340,7 @@ def test_each_definition_of_a_percentile_gives_its_rank() -> None:
         "nearest": ((990, 990), (994, 995)),
         "next": ((991, 991), (995, 995)),
         "interpolated": ((990, 991), (994, 995)),
+        "weibull": ((990, 991), (995, 996)),
         "estimated": ((989, 991), (994, 996)),
     }
     assert set(expected) == set(get_args(PercentileDefinition))

@@ -26,6 +26,118 @@ def output(name: str) -> str:
     return (OUTPUTS / f"{name}.txt").read_text(encoding="utf-8")
 
 
+def test_a_summary_of_k6_since_1_0_is_read() -> None:
+    """As https://grafana.com/docs/k6/latest/results-output/end-of-test/ has it (compact mode), with
+    a threshold that is crossed; the same of 0.x is in k6.txt."""
+    reading = adapters.read(["k6", "run", "shop.js"], output("k6-1.0.0"))
+    assert reading.options is not None
+    assert (reading.options.users, reading.options.requests) == (4, 200)
+    shown = reading.report
+    assert shown is not None
+    assert (shown.requests, shown.failed, shown.percentile) == (200, 20, "interpolated")
+    assert shown.rate_per_s == pytest.approx(331.214519)
+    expected = {"mean": 6.02, "p50": 5.44, "p90": 7.96, "p95": 9.31, "max": 31.8}
+    assert shown.latency_s == {name: pytest.approx(ms / 1e3) for name, ms in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "requests", "failed", "rate", "latency"),
+    [
+        ("jmeter-2.11", 100, 10, 41.6, {"mean": 25e-3, "max": 119e-3}),
+        ("jmeter-5.6.3", 1000, 100, 20.1, {"mean": 7e-3, "max": 104e-3}),
+    ],
+)
+def test_a_summary_of_jmeter_is_the_last_one(
+    name: str, requests: int, failed: int, rate: float, latency: dict[str, float]
+) -> None:
+    """As `Summariser.format` in its source writes it: before 3.0 with seconds, since then with
+    hours; numbers as the language of the system has them."""
+    shown = adapters.read(["jmeter", "-n", "-t", "shop.jmx"], output(name)).report
+    assert shown is not None
+    assert (shown.requests, shown.failed, shown.rate_per_s) == (requests, failed, rate)
+    assert shown.latency_s == latency
+    endless = output(name).replace("41.6/s", "******/s").replace("20,1/s", "******/s")
+    shown = adapters.read(["jmeter", "-n"], endless).report
+    assert shown is not None
+    assert (shown.rate_per_s, shown.seconds) == (None, None)
+
+
+JTL = (
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"
+    "failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n"
+)
+"""https://jmeter.apache.org/usermanual/listeners.html#csvlogformat"""
+
+
+def _samples(count: int) -> str:
+    """Times of 1 ms to ``count`` ms, the longest first."""
+    line = "1795860000000,{ms},Get,200,OK,users 1-1,text,true,,120,110,1,1,http://h/,{ms},0,0\n"
+    return JTL + "".join(line.format(ms=ms) for ms in range(count, 0, -1))
+
+
+def _statistics(count: int, **changes: object) -> str:
+    total = {
+        "transaction": "Total", "sampleCount": count, "errorCount": 100, "errorPct": 10.0,
+        "meanResTime": 7.25, "medianResTime": 6.0, "minResTime": 5.0, "maxResTime": 104.0,
+        "pct1ResTime": 9.0, "pct2ResTime": 12.95, "pct3ResTime": 60.99, "throughput": 20.1,
+        "receivedKBytesPerSec": 2.1, "sentKBytesPerSec": 2.2, **changes,
+    }  # fmt: skip
+    return json.dumps({"Get": {**total, "transaction": "Get"}, "Total": total})
+
+
+def test_the_samples_that_jmeter_writes_give_its_percentiles(tmp_path: Path) -> None:
+    (tmp_path / "run.jtl").write_text(_samples(1000))
+    command = ["jmeter", "-n", "-t", "shop.jmx", "-l", str(tmp_path / "run.jtl")]
+    shown = adapters.read(command, output("jmeter-5.6.3")).report
+    assert shown is not None
+    assert (shown.requests, shown.percentile) == (1000, "nearest")
+    expected = {"mean": 500.5, "p50": 500, "p90": 900, "p95": 950, "p99": 990, "max": 1000}
+    assert shown.latency_s == {name: pytest.approx(ms / 1e3) for name, ms in expected.items()}
+
+
+def test_the_statistics_that_jmeter_writes_are_its_own(tmp_path: Path) -> None:
+    (tmp_path / "run.jtl").write_text(_samples(1000))
+    (tmp_path / "statistics.json").write_text(_statistics(1000))
+    files = ["-l", str(tmp_path / "run.jtl"), "-e", "-o", str(tmp_path)]
+    shown = adapters.read(["jmeter", "-n", *files], output("jmeter-5.6.3")).report
+    assert shown is not None
+    assert (shown.requests, shown.failed, shown.percentile) == (1000, 100, "weibull")
+    expected = {"mean": 7.25, "p50": 6, "p90": 9, "p95": 12.95, "p99": 60.99, "max": 104}
+    assert shown.latency_s == {name: pytest.approx(ms / 1e3) for name, ms in expected.items()}
+
+
+def test_percentiles_of_a_part_of_the_samples_are_not_compared(tmp_path: Path) -> None:
+    """The window of statistics.json has 20,000 samples."""
+    (tmp_path / "statistics.json").write_text(_statistics(20_001))
+    printed = output("jmeter-5.6.3").replace("   1000 in", "  20001 in")
+    shown = adapters.read(["jmeter", "-n", "-e", "-o", str(tmp_path)], printed).report
+    assert shown is not None
+    assert shown.latency_s == {"mean": 7.25e-3, "max": 0.104}
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("run.jtl", _samples(999)),
+        ("run.jtl", '<?xml version="1.0"?>\n<testResults version="1.2">\n</testResults>\n'),
+        ("run.jtl", JTL + "1,2\n" * 1000),
+        ("run.jtl", "\0\0\n" * 1000),
+        ("run.jtl", "elapsed\n" + "soon\n" * 1000),
+        ("statistics.json", _statistics(2000)),
+        ("statistics.json", "[" * 100_000),
+        ("statistics.json", "[]"),
+        ("statistics.json", '{"Total": 1}'),
+        ("none", ""),
+    ],
+)
+def test_a_file_with_other_samples_is_not_read(tmp_path: Path, file: str, content: str) -> None:
+    (tmp_path / file).write_text(content)
+    words = ["-l", str(tmp_path / "run.jtl"), "-e", "-o", str(tmp_path)]
+    shown = adapters.read(["jmeter", "-n", *words], output("jmeter-5.6.3")).report
+    assert shown is not None
+    assert shown.latency_s == {"mean": 7e-3, "max": 0.104}
+
+
 @pytest.mark.parametrize(
     ("name", "tool", "requests", "failed", "rate", "latency"),
     [
@@ -35,10 +147,13 @@ def output(name: str) -> str:
         ("h2load-h1", "h2load", 2000, 0, None, {"mean": 80 * US, "max": 1.34e-3}),
         ("ghz", "ghz", 1000, 0, 5977.98, {"mean": 1.26e-3, "p50": 0.75e-3, "p99": 9.19e-3}),
         ("ghz-csv", "ghz", None, 0, None, {}),
-        ("k6", "k6", 1000, 0, None, {"mean": 1.84e-3, "p50": 1.17e-3, "p90": 4.19e-3}),
+        (
+            "k6", "k6", 1000, 0, None,
+            {"mean": 1.84e-3, "p50": 1.17e-3, "p90": 4.19e-3, "p95": 5.93e-3, "max": 14.31e-3},
+        ),
         ("k6-rate", "k6", 601, 0, 200.212592, {"mean": 211.46 * US}),
     ],
-)
+)  # fmt: skip
 def test_what_a_tool_printed_is_read(
     name: str,
     tool: str,

@@ -86,8 +86,8 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry(
             "import",
             "importing",
-            "Write an experiment file from an OpenAPI document, a .proto, a recording or a "
-            "command.",
+            "Write an experiment file from an OpenAPI document, a .proto, a recording, a command "
+            "or a load script.",
         ),
         Entry("verify", "verify", "Check that services behave exactly like the canonical model."),
         Entry(

@@ -11,7 +11,9 @@ from wirelab.cli.error_handling import out as console
 from wirelab.cli.options.common import PATH
 from wirelab.errors import EXIT_OK, UsageError
 
-KINDS = ("openapi", "grpc", "har", "postman", "curl")
+KINDS = ("openapi", "grpc", "har", "postman", "curl", "jmeter", "k6")
+SENDING_FILES = ("curl", "jmeter", "postman")
+"""Kinds of sources that name files to send."""
 
 
 @click.command("import")
@@ -19,7 +21,7 @@ KINDS = ("openapi", "grpc", "har", "postman", "curl")
 @click.argument(
     "source",
     help="openapi: FILE or URL. grpc: a .proto file, a descriptor set, or HOST:PORT of a server "
-    "with reflection. har, postman: FILE. curl: the command, in quotes.",
+    "with reflection. har, postman, jmeter (.jmx), k6 (.js): FILE. curl: the command, in quotes.",
 )
 @click.option(
     "--out",
@@ -48,8 +50,8 @@ KINDS = ("openapi", "grpc", "har", "postman", "curl")
 @click.option(
     "--any-file",
     is_flag=True,
-    help="Allow files to send from any folder (curl: default the current one; postman: that of "
-    "the collection).",
+    help="Allow files to send from any folder (curl: default the current one; postman, jmeter: "
+    "that of the document).",
 )
 @exit_with_code
 def import_(
@@ -62,13 +64,14 @@ def import_(
     any_target: bool,
     any_file: bool,
 ) -> int:
-    """Write an experiment file from an OpenAPI document, a .proto, a recording or a command."""
+    """Write an experiment file from an OpenAPI document, a .proto, a recording, a command or a
+    load script."""
     if kind not in KINDS:
         from wirelab.stack.suggestions import did_you_mean
 
         raise UsageError(f"{kind!r} cannot be imported", did_you_mean(kind, KINDS))
-    if any_file and kind not in ("curl", "postman"):
-        raise UsageError("--any-file applies to curl and postman only", "leave it out")
+    if any_file and kind not in SENDING_FILES:
+        raise UsageError("--any-file applies to curl, jmeter and postman only", "leave it out")
     if include and kind != "grpc":
         raise UsageError("--import applies to grpc only", "leave it out")
     from wirelab.imports import reading

@@ -15,9 +15,10 @@ import yaml
 
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading
+from wirelab.experiment.external import ExternalMessage, ExternalPart, ExternalStep
 from wirelab.format.counting import counted
 from wirelab.format.sanitize import sanitize
-from wirelab.imports.operation import Imported, LeftOut, Operation, slug
+from wirelab.imports.operation import Imported, LeftOut, Operation, ScriptLoad, slug
 from wirelab.run.directory import write_whole
 from wirelab.stack import targets
 
@@ -37,6 +38,8 @@ class Written:
     url: str
     """Of the service in it."""
     messages: int
+    is_ordered: bool
+    """Whether they are steps of one message."""
     left_out: tuple[LeftOut, ...]
     secrets: tuple[str, ...]
     """Each ``message: header authorization``."""
@@ -69,7 +72,8 @@ def write(imported: Imported, out: Path | None, *, force: bool, any_target: bool
         f"{one.name}: {secret}" for one in imported.operations for secret in one.secrets
     )
     return Written(
-        *(path, tuple(files), place.url, len(imported.operations), imported.left_out, secrets),
+        *(path, tuple(files), place.url, len(imported.operations)),
+        *(imported.script is not None and len(imported.operations) > 1, imported.left_out, secrets),
         *(place.is_local, place.is_placeholder),
     )
 
@@ -84,10 +88,16 @@ def _check(text: str, path: Path, written: set[str]) -> None:
             f"the experiment would not be valid: {error.problems[0]}",
             "leave that operation out: --only PATTERN",
         ) from None
-    others = (one for one in experiment.messages if getattr(one, "body_file", "") not in written)
-    problem = next(filter(None, (message.data_problem for message in others)), "")
+    messages = (one for one in experiment.messages if isinstance(one, ExternalMessage))
+    requests = (request for one in messages for request in one.requests)
+    others = (one for one in requests if not _files_of(one) & written)
+    problem = next(filter(None, (one.problem for one in others)), "")
     if problem:
         raise UsageError(problem, "name a file that can be read")
+
+
+def _files_of(request: ExternalMessage | ExternalPart | ExternalStep) -> set[str | None]:
+    return {request.body_file, request.data.file if request.data else None}
 
 
 @dataclass(frozen=True)
@@ -140,19 +150,30 @@ def _text(imported: Imported, place: _Place, path: Path) -> str:
             "# wirelab calls other machines only with --any-target as well.",
             f"allow_targets: [{place.host}]",
         ]
-    lines.append("messages:")
-    has_own_hosts = len({one.host for one in imported.operations}) > 1
-    for one in imported.operations:
-        lines += _message(one, path, has_own_host=has_own_hosts)
-    lines += [
-        "loads:",
+    return "\n".join((*lines, *_messages(imported, path), *_load(imported.script, place))) + "\n"
+
+
+def _load(script: ScriptLoad | None, place: _Place) -> Iterator[str]:
+    if script is not None and (place.is_local or script.is_bounded):
+        for note in script.notes:
+            yield from _comment(note)
+        keys = dict(script.keys)
+        yield "loads:"
+        yield from _dumped(keys.pop("loads"), "  ")
+        yield from _dumped(keys, "")
+        return
+    if script is not None:
+        yield from _comment(
+            "The load of the script is left out: on another machine a load needs a bound on its "
+            "calls."
+        )
+    yield "loads:"
+    if place.is_local:
+        yield "  - closed: {users: 4}"
+    else:
         # Of another machine's calls there must be a bound.
-        "  - closed: {users: 4}"
-        if place.is_local
-        else "  - constant: {rate: 10, in_flight_max: 4}",
-        "window: {duration: 1 s}",
-    ]
-    return "\n".join(lines) + "\n"
+        yield "  - constant: {rate: 10, in_flight_max: 4}"
+    yield "window: {duration: 1 s}"
 
 
 def _head(imported: Imported, place: _Place) -> Iterator[str]:
@@ -199,15 +220,17 @@ def _service(imported: Imported, place: _Place, path: Path, name: str) -> Iterat
 def _relative(grpc: dict[str, Any], path: Path) -> dict[str, Any]:
     """Files as seen from the experiment's folder."""
 
-    def seen(file: str) -> str:
-        if file.startswith(".") and "/" not in file:
-            return path.with_suffix(file).name  # it is written next to it
-        return os.path.relpath(file, path.parent)
-
-    found = {**grpc, "proto": seen(grpc["proto"])}
+    found = {**grpc, "proto": _seen_from(path, grpc["proto"])}
     if "include" in grpc:
         found["include"] = [os.path.relpath(folder, path.parent) for folder in grpc["include"]]
     return found
+
+
+def _seen_from(path: Path, file: str) -> str:
+    """A file as the experiment names it."""
+    if file.startswith(".") and "/" not in file:
+        return path.with_suffix(file).name  # it is written next to it
+    return os.path.relpath(file, path.parent)
 
 
 def _attached(operation: Operation, path: Path) -> Path:
@@ -215,24 +238,44 @@ def _attached(operation: Operation, path: Path) -> Path:
     return path.with_suffix(f".{operation.name}.bin")
 
 
-def _message(operation: Operation, path: Path, *, has_own_host: bool) -> Iterator[str]:
+def _messages(imported: Imported, path: Path) -> Iterator[str]:
+    """One for each operation; of a load script one in all."""
+    yield "messages:"
+    script, indent = imported.script, "  "
+    data: dict[str, Any] = {}
+    if script is not None and script.data:
+        data = {"data": {**script.data, "file": _seen_from(path, str(script.data["file"]))}}
+    if script is not None and len(imported.operations) > 1:
+        yield f"  - name: {_scalar(script.name)}"
+        yield from _dumped(data, "    ") if data else ()
+        yield "    # One user sends them in this order; a reply that is not 2xx ends it."
+        yield "    steps:"
+        indent, data = "      ", {}
+    has_own_hosts = len({one.host for one in imported.operations}) > 1
+    for one in imported.operations:
+        yield from _message(one, path, indent, data, has_own_host=has_own_hosts)
+
+
+def _message(
+    operation: Operation, path: Path, indent: str, data: dict[str, Any], *, has_own_host: bool
+) -> Iterator[str]:
     for note in operation.notes:
-        yield from _comment(note, "  ")
+        yield from _comment(note, indent)
     if operation.host and has_own_host:
-        yield from _comment(f"Host {operation.host} is left out: others have another one", "  ")
+        yield from _comment(f"Host {operation.host} is left out: others have another one", indent)
     if operation.secrets:
-        yield from _comment(f"Left out: {', '.join(operation.secrets)}", "  ")
+        yield from _comment(f"Left out: {', '.join(operation.secrets)}", indent)
     request = dict(operation.request)
     if "body_file" in request:
         request["body_file"] = os.path.relpath(request["body_file"], path.parent)
     if operation.attached is not None:
         request["body_file"] = _attached(operation, path).name
-    lines = list(_dumped({"name": operation.name, **request}, "    "))
-    yield f"  - {lines[0].strip()}"
+    lines = list(_dumped({"name": operation.name, **request, **data}, f"{indent}  "))
+    yield f"{indent}- {lines[0].strip()}"
     yield from lines[1:]
 
 
-def _dumped(value: dict[str, Any], indent: str) -> Iterator[str]:
+def _dumped(value: object, indent: str) -> Iterator[str]:
     text = yaml.dump(
         value,
         Dumper=_Dumper,
@@ -283,7 +326,8 @@ def _line(text: str) -> str:
 
 def summary(written: Written) -> Iterator[str]:
     """What a person should know, as lines."""
-    yield f"{written.path}: {counted(written.messages, 'message')} to {written.url}"
+    noun = "step" if written.is_ordered else "message"
+    yield f"{written.path}: {counted(written.messages, noun)} to {written.url}"
     yield from (f"{one}: belongs to it" for one in written.files)
     if written.is_placeholder:
         yield "where the service is, is not known: correct `url` in the file"

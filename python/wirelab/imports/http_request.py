@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 from wirelab.experiment.secret_values import VARIABLE
 from wirelab.imports.budget import DEPTH_MAX, VALUES_MAX, measure
@@ -36,6 +36,7 @@ _OF_RECORDING = re.compile(
     r"|sec-.*|priority|user-agent|upgrade-insecure-requests|dnt|pragma|if-none-match"
     r"|if-modified-since|x-postman-.*|postman-token"
 )
+_PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 _VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 """Characters that a path is sent with as they are."""
 FORM = "application/x-www-form-urlencoded"
@@ -65,7 +66,7 @@ class Recorded:
     is_exact: bool = False
     """A command, which sends exactly what it names; a recording has what a browser adds."""
     variables: frozenset[str] = frozenset()
-    """Of the environment, as ``${NAME}``."""
+    """Of the environment or of rows, as ``${NAME}``."""
 
     def operation(self) -> Operation:
         """It, without what the engine writes itself and without secrets. Raises
@@ -142,12 +143,12 @@ class Recorded:
 
     def _is_variable(self, text: str) -> bool:
         """Whether it is the value of a variable, perhaps with the scheme of credentials."""
-        match = VARIABLE.search(text)
-        rest = VARIABLE.sub("", text)
+        names = _PLACEHOLDER.findall(text)
+        rest = _PLACEHOLDER.sub("", text)
         return (
-            bool(match)
+            bool(names)
             and re.fullmatch(r"[A-Za-z]*\s?", rest) is not None
-            and (not set(VARIABLE.findall(text)) - self.variables)
+            and not set(names) - self.variables
         )
 
     def _headers(self) -> tuple[dict[str, tuple[str, list[str]]], str]:
@@ -218,10 +219,11 @@ class Recorded:
         try:
             value = _json(body)
         except ValueError:
-            self.notes.append("its content is declared as JSON and is none")
+            if not self.variables:  # without their values it may be none
+                self.notes.append("its content is declared as JSON and is none")
             return {}
         found: list[str] = []
-        cleaned = json_without_secrets(value, "json", found)
+        cleaned = json_without_secrets(value, "json", found, self._is_variable)
         self.secrets += found
         compact = json.dumps(cleaned, separators=(",", ":"), ensure_ascii=False)
         if self.is_exact and not found and compact != body:
@@ -247,21 +249,22 @@ class Recorded:
         except ValueError:
             return None
         found: list[str] = []
-        cleaned = json_without_secrets(value, "body", found)
+        cleaned = json_without_secrets(value, "body", found, self._is_variable)
         self.secrets += found
         return json.dumps(cleaned) if found else None
 
     def _form(self, body: str) -> str:
-        pairs = parse_qsl(body, keep_blank_values=True)
+        parts = body.split("&")
+        pairs = [(parse_qsl(part, keep_blank_values=True) or [(part, "")])[0] for part in parts]
         named = secret_parameters(pairs)
         cleaned = []
-        for name, value in pairs:
+        for part, (name, value) in zip(parts, pairs, strict=True):
             is_secret = value and (name in named or has_secret_shape(value))
             if is_secret and not self._is_variable(value):
                 self.secrets.append(f"form field {name}")
-                value = PLACEHOLDER
-            cleaned.append((name, value))
-        return urlencode(cleaned) if cleaned != pairs else body
+                part = f"{part.partition('=')[0]}={PLACEHOLDER}"
+            cleaned.append(part)
+        return "&".join(cleaned)
 
 
 def _one_or_all(values: list[str]) -> str | list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -11,11 +12,15 @@ PLACEHOLDER = "left-out"
 """In place of a secret in content that cannot be understood without it."""
 
 
-def json_without_secrets(value: Any, where: str, found: list[str]) -> Any:
+def json_without_secrets(
+    value: Any, where: str, found: list[str], is_variable: Callable[[str], bool] = lambda _: False
+) -> Any:
     """JSON with every secret replaced by :data:`PLACEHOLDER`; ``found`` gets the name of each,
-    some several times."""
+    some several times. A text that ``is_variable`` has its value from elsewhere, and stays."""
 
-    def replace(name: str, _: object) -> str:
+    def replace(name: str, secret: object) -> str:
+        if isinstance(secret, str) and is_variable(secret):
+            return secret
         found.append(f"{where}.{name}")
         return PLACEHOLDER
 

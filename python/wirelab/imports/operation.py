@@ -46,13 +46,31 @@ class Operation:
     """``Host`` header, where it is not the host of the URL."""
     attached: bytes | None = None
     """Content that is not text, for a file of its own next to the experiment."""
+    group: str = ""
+    """Users of a load script that make it: a thread group, or a scenario."""
 
     @property
     def words(self) -> tuple[str, ...]:
         """What a pattern may match."""
         method, path = self.request.get("method", ""), self.request.get("path", "")
         grpc = self.request.get("grpc", "")
-        return (self.name, f"{method} {path}", f"{self.origin}{path}", path, grpc)
+        return (self.name, f"{method} {path}", f"{self.origin}{path}", path, grpc, self.group)
+
+
+@dataclass(frozen=True)
+class ScriptLoad:
+    """The load of a script, whose users repeat all operations in their order."""
+
+    name: str
+    """Of the order of requests, as :func:`slug` makes it."""
+    keys: dict[str, object]
+    """Keys of the experiment file: ``loads``, ``window``, ``warmup``."""
+    is_bounded: bool
+    """Whether the number of calls has a bound, as a load on another machine needs it."""
+    notes: tuple[str, ...] = ()
+    data: dict[str, object] = field(default_factory=dict)
+    """Key ``data`` of the message; a file that is written next to the experiment is named by its
+    end (``.csv``)."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +89,8 @@ class Imported:
     """Files next to the experiment, by the end of their names (``.binpb``)."""
     others: tuple[str, ...] = ()
     """Names of operations that a pattern did not match, at most :data:`NAMES_MAX`."""
+    script: ScriptLoad | None = None
+    """Of a load script; the operations are then steps of one message."""
 
     def chosen(self, pattern: str | None) -> Imported:
         """The operations that a shell pattern matches, of the server that most belong to, each

@@ -21,9 +21,9 @@ class Allowed:
 def read(
     kind: str, source: str, include: tuple[str, ...], only: str | None, allowed: Allowed
 ) -> Imported:
-    """``kind`` is one of ``openapi``, ``grpc``, ``har``, ``postman`` and ``curl``; ``include`` are
-    folders of imported files of Protobuf. ``only`` is a shell pattern: a document may
-    be too large for all its operations. Raises :class:`UsageError`."""
+    """``kind`` is one of ``openapi``, ``grpc``, ``har``, ``postman``, ``curl``, ``jmeter`` and
+    ``k6``; ``include`` are folders of imported files of Protobuf. ``only`` is a shell pattern: a
+    document may be too large for all its operations. Raises :class:`UsageError`."""
     if kind == "grpc":
         from wirelab.imports import grpc
 
@@ -41,6 +41,14 @@ def read(
         from wirelab.imports import har
 
         return har.read(text, only)
+    if kind == "jmeter":
+        from wirelab.imports import jmeter
+
+        return jmeter.read(text, only, any_file=allowed.any_file)
+    if kind == "k6":
+        from wirelab.imports import k6
+
+        return k6.read(text, only)
     from wirelab.imports import postman
 
     return postman.read(text, only, any_file=allowed.any_file)

@@ -8,8 +8,8 @@ result.
 - :mod:`wirelab.loadtools.tool_run` runs it once and measures its cost;
 - :mod:`wirelab.loadtools.driving` makes one the caller of a trial, ``ghz`` and ``jmeter`` from
   their lists of calls, the HTTP tools (:mod:`wirelab.loadtools.http_tools`) from their summaries;
-- one module per tool (``ab``, ``ghz``, ``h2load``, ``jmeter``, ``k6``, ``wrk``) reads its options
-  and its report, and :mod:`wirelab.loadtools.adapters` recognises it in a command line.
+- one module per tool (``ab``, ``ghz``, ``h2load``, ``jmeter_report``, ``k6``, ``wrk``) reads its
+  options and its report, and :mod:`wirelab.loadtools.adapters` recognises it in a command line.
 """
 
 from __future__ import annotations

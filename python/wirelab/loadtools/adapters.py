@@ -14,7 +14,7 @@ from wirelab.loadtools.ab import ApacheBench
 from wirelab.loadtools.described import DescribedTool, load_tools
 from wirelab.loadtools.ghz import Ghz
 from wirelab.loadtools.h2load import H2load
-from wirelab.loadtools.jmeter import JMeter
+from wirelab.loadtools.jmeter_report import JMeter
 from wirelab.loadtools.k6 import K6
 from wirelab.loadtools.parsing import EXPANDED
 from wirelab.loadtools.tool_report import ALL_CHECKS, ToolAdapter, ToolOptions, ToolReport, Unread
@@ -65,10 +65,11 @@ def read(command: Sequence[str], output: str) -> Reading:
     of_shell = tuple(Unread(word, ALL_CHECKS) for word in expanded if found.is_shell)
     known = {part.text.rpartition(" ")[2] for part in options.unread}
     new = tuple(part for part in of_shell if part.text not in known and not _is_target(part.text))
+    report = reader.read_report(_as_text(output)) if output else None
+    if report is not None and isinstance(reader, JMeter):
+        report = reader.read_files(words, report)
     return Reading(
-        reader.name,
-        _without_unread(replace(options, unread=(*options.unread, *new))),
-        reader.read_report(_as_text(output)) if output else None,
+        reader.name, _without_unread(replace(options, unread=(*options.unread, *new))), report
     )
 
 

@@ -77,7 +77,7 @@ class ReportFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Alternatives; of the first that has a match, the matches are added."""
     failed: Patterns
     """Their matches are added; none is 0."""
-    latency: dict[Literal["mean", "p50", "p90", "p99", "max"], str]
+    latency: dict[Literal["mean", "p50", "p90", "p95", "p99", "max"], str]
     unit: str = "s"
     """Of a latency that is printed without one."""
     rate: str | None = None

@@ -1,5 +1,4 @@
-"""Apache JMeter 5.6 as caller of rest, with a test plan written for the run; and its summary, if it
-is wrapped.
+"""Apache JMeter 5.6 as caller of rest, with a test plan written for the run.
 
 From its documentation and its results. Times are whole milliseconds. ``elapsed`` lasts from the
 start of a sample, including connecting, to the end of the reply; ``timeStamp`` is its start;
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -32,9 +30,7 @@ from wirelab.loadtools.ghz import (
     ToolRequest,
 )
 from wirelab.loadtools.http_tools import PATHS
-from wirelab.loadtools.parsing import Options
 from wirelab.loadtools.tool import Tool
-from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.loadtools.tool_run import ToolRun
 from wirelab.process import usage
 from wirelab.process.interruption import Interruption
@@ -291,38 +287,3 @@ def _series(ends_ms: Sequence[int]) -> tuple[int, ...]:
     """Successful calls per tenth of a second."""
     counted = Counter(end * NS_PER_MS // SLOT_NS for end in ends_ms)
     return tuple(counted[place] for place in range(max(counted, default=-1) + 1))
-
-
-SHORT = "hvp:q:t:i:l:j:nsH:P:N:u:a:J:G:D:S:L:drR:egf:o:XA"
-_SUMMARY = re.compile(
-    r"^summary =\s+(\d+) in \S+ =\s+([\d.]+)/s Avg:\s+(\d+) Min:\s+\d+ Max:\s+(\d+) Err:\s+(\d+)",
-    re.M,
-)
-
-
-class JMeter:
-    """jmeter, wrapped: the load is defined in its test plan, which is not read."""
-
-    name = "jmeter"
-
-    def read_options(self, words: list[str], output: str) -> ToolOptions:
-        """Contains only the names of the files."""
-        options = Options.posix(words, SHORT)
-        return ToolOptions(options=options.written("-n", "-t", "-l", "-J"))
-
-    def read_report(self, output: str) -> ToolReport | None:
-        """Parses the last of its summaries, which covers the whole run."""
-        every = _SUMMARY.findall(output)
-        if not every:
-            return None
-        requests, rate, mean_ms, max_ms, failed = every[-1]
-        return ToolReport(
-            requests=int(requests),
-            failed=int(failed),
-            rate_per_s=float(rate),
-            seconds=int(requests) / float(rate) if float(rate) else None,
-            latency_s={"mean": int(mean_ms) / 1e3, "max": int(max_ms) / 1e3},
-            resolution_s=1e-3,
-            has_connect=True,
-            figure="elapsed time in its summary",
-        )

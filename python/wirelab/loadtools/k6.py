@@ -95,7 +95,9 @@ def _unread(options: Options, output: str) -> tuple[Unread, ...]:
     return tuple(found)
 
 
-_MARKS = {"mean": "avg", "p50": "med", "p90": r"p\(90\)", "p99": r"p\(99\)", "max": "max"}
+_MARKS = {"mean": "avg", "p50": "med", "max": "max"} | {
+    f"p{percent}": rf"p\({percent}\)" for percent in (90, 95, 99)
+}
 
 
 def _each(output: str) -> int | None:

@@ -13,10 +13,11 @@ REPORT_CHECKS = ("requests", "errors", "latency")
 ALL_CHECKS = (*OPTION_CHECKS, *REPORT_CHECKS)
 
 
-PercentileDefinition = Literal["nearest", "next", "interpolated", "estimated"]
+PercentileDefinition = Literal["nearest", "next", "interpolated", "weibull", "estimated"]
 """Which rank of n sorted values a percentile p is. ``nearest``: p n, rounded to a whole rank.
 ``next``: the rank behind p n, rounded down. ``interpolated``: between the two ranks around
-1 + p (n - 1). ``estimated``: by a t-digest."""
+1 + p (n - 1). ``weibull``: between those around p (n + 1) (type 6 of Hyndman and Fan 1996).
+``estimated``: by a t-digest."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class ToolReport:
     rate_per_s: float | None = None
     seconds: float | None = None
     latency_s: Mapping[str, float] = field(default_factory=dict)
-    """By name: ``mean``, ``p50``, ``p90``, ``p99``, ``max``."""
+    """By name: ``mean``, ``p50``, ``p90``, ``p95``, ``p99``, ``max``."""
     percentile: PercentileDefinition = "nearest"
     resolution_s: float = 0.0
     """Resolution of the printed times."""

@@ -30,8 +30,8 @@ ABOVE_MIN = 10
 CENTROIDS = 100
 """Compression of a t-digest: its centroids hold at most 4 q (1 - q) / compression of all values
 (Dunning and Ertl 2019)."""
-NAMES = ("mean", "p50", "p90", "p99", "max")
-SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+NAMES = ("mean", "p50", "p90", "p95", "p99", "max")
+SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,9 @@ def tool_ranks(definition: PercentileDefinition, share: float, count: int) -> tu
     if definition == "interpolated":
         position = 1 + share * (count - 1)
         return math.floor(position), math.ceil(position)
+    if definition == "weibull":
+        position = round(share * (count + 1), 6)
+        return math.floor(position), math.ceil(position)
     if definition == "estimated":
         off = 4 * share * (1 - share) / CENTROIDS * count
         return math.floor(exact - off), math.ceil(exact + off)
@@ -122,7 +125,8 @@ def _us(times: Quantiles, name: str) -> float:
 
 
 def connect_s(document: Dissection, name: str = "p50") -> float | None:
-    """From SYN to request, if most requests need a connection of their own."""
+    """From SYN to request, if most requests need a connection of their own. p95 is not
+    recorded."""
     exchanges, connect = document.exchanges, document.load.connect_us
     if connect is None or exchanges.connections.used_once * 2 < exchanges.count:
         return None
@@ -136,6 +140,7 @@ def pairs(report: ToolReport, document: Dissection, late_s: Sequence[float] = ()
     (:mod:`wirelab.wrap.wake_ups`)."""
     known = Latencies(document.exchanges.latency_bins or ())
     edge = count_at_edge(report, document, known.count)
+    has_connect = report.has_connect and connect_s(document) is not None
     return [
         _pair(
             *(name, wire, report, known, edge),
@@ -143,7 +148,7 @@ def pairs(report: ToolReport, document: Dissection, late_s: Sequence[float] = ()
             machine_s(name, document, late_s),
         )
         for name, wire in wire_times(document).items()
-        if name in report.latency_s
+        if name in report.latency_s and (name != "p95" or not has_connect)
     ]
 
 

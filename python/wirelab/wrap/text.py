@@ -57,10 +57,13 @@ def marked_first(checks: Sequence[Check]) -> list[Check]:
 
 def compared_times(result: Result) -> dict[str, float]:
     """Latencies of the packets in seconds: of a figure that was compared, the one that it was
-    compared with."""
-    return wire_times(result.measured.document) | {
-        pair.name: pair.wire_s for pair in result.compared
-    }
+    compared with. p95 is only of a tool that reports it."""
+    reported = result.report.latency_s if result.report else {}
+    return {
+        name: time_s
+        for name, time_s in wire_times(result.measured.document).items()
+        if name != "p95" or name in reported
+    } | {pair.name: pair.wire_s for pair in result.compared}
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
