@@ -145,7 +145,7 @@ def _watch(
     interruption: Interruption,
     observer: RunObserver,
 ) -> list[Outcome]:
-    """Tells the clients that the front is there, until all have ended."""
+    """Sends signs of life to the clients until all have ended."""
     seen: list[Progress | None] = [None] * len(clients)
     running = list(range(len(clients)))
     ended: dict[int, Outcome] = {}
