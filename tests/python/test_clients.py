@@ -61,6 +61,7 @@ def test_shares_of_users_add_up() -> None:
         ({"load": {"kind": "constant", "rate": 1.0, "in_flight_max": 1}}, 2, "1 place"),
         ({"stack": {"binding": "rest", "connection": "pool=3"}}, 4, "3 connections"),
         ({"window": {"calls": {"calls": 5, "max_s": 1.0}}}, 6, "5 calls"),
+        ({"slowest": 5}, 2, "--slowest"),
         ({}, 0, "--clients 0"),
         ({}, 1001, "--clients 1001"),
     ],

@@ -44,6 +44,10 @@ def refuse_indivisible(plan: Plan, count: int) -> None:
     if not 1 <= count <= CLIENTS_MAX:
         raise UsageError(f"--clients {count}", f"use 1 to {CLIENTS_MAX:,}")
     for group in plan.groups:
+        if group.slowest:
+            raise UsageError(
+                "--slowest is about the calls of one engine", "leave --slowest or --clients out"
+            )
         for amount, noun, option in _divided(group):
             if amount < count:
                 raise UsageError(

@@ -20,8 +20,8 @@ const EXAMPLES_MAX: usize = 10;
 
 /// Adds up the outcomes of all parts of one load. Counts, rates and histograms add up, so that
 /// percentiles are those of one process that had made all calls. What was planned is planned for
-/// the whole in each part. `response_over_time` and `first_calls_ns` are left out, since parts do
-/// not hold what they are made of.
+/// the whole in each part. `response_over_time`, `first_calls_ns` and `slowest` are left out, since
+/// parts do not hold what they are made of.
 ///
 /// # Errors
 /// A [`Fault`] where there are none, or where they are not of one plan and one engine.
@@ -34,6 +34,7 @@ pub fn merge(outcomes: Vec<Outcome>) -> Result<Outcome, Fault> {
         operations.for_each(|operation| name_good(&mut operation.times));
         group.response_over_time = BTreeMap::new();
         group.first_calls_ns = None;
+        group.slowest = None;
     }
     for part in parts {
         if (&sum.engine, &sum.profile) != (&part.engine, &part.profile) {
