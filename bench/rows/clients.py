@@ -59,7 +59,7 @@ def run(starts: int) -> Divided:
     with run_service(REST_SMALL, SERVER_CORE) as served:
         plan = _plan(served.address)
         try:
-            with start_clients(ClientsSpec(2)) as clients:
+            with start_clients(ClientsSpec(2), Interruption()) as clients:
                 for _ in range(starts):
                     made = drive_by(clients, plan, Interruption(), RunObserver())
                     late_ms.append(max(client.late_ms for client in made.clients))

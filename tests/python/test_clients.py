@@ -14,13 +14,14 @@ import pytest
 
 from tests.python.truth_server import served
 from wirelab.clients import clock, comparison, parts
-from wirelab.clients.client import SILENCE_S_MAX, Ended, LoadClient
+from wirelab.clients.client import SILENCE_S_MAX, LoadClient
 from wirelab.clients.clock import ClockOffset
 from wirelab.clients.ray_cluster import ClientsSpec, parse_hosts, start_clients
 from wirelab.clients.together import ClientResult, Together
-from wirelab.documents.event import Outcome
+from wirelab.documents.event import Event, Fault, Outcome
 from wirelab.documents.plan import Plan
 from wirelab.errors import LabError, UsageError, WirelabError
+from wirelab.process.interruption import Interruption
 
 Json = dict[str, Any]
 
@@ -174,7 +175,7 @@ def test_a_cluster_without_a_token_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     with (
         pytest.raises(UsageError, match="without a token"),
-        start_clients(ClientsSpec(2, "127.0.0.1:1")),
+        start_clients(ClientsSpec(2, "127.0.0.1:1"), Interruption()),
     ):
         pass
 
@@ -190,7 +191,10 @@ def test_a_cluster_without_a_token_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_a_cluster_that_cannot_be_reached_is_refused_at_once(address: str, message: str) -> None:
     pytest.importorskip("ray")
     began = time.monotonic()
-    with pytest.raises(WirelabError, match=message), start_clients(ClientsSpec(2, address, True)):
+    with (
+        pytest.raises(WirelabError, match=message),
+        start_clients(ClientsSpec(2, address, True), Interruption()),
+    ):
         pass
     assert time.monotonic() - began < 15.0
 
@@ -199,7 +203,7 @@ def test_without_ray_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with (
         pytest.raises(LabError, match="not installed") as caught,
-        start_clients(ClientsSpec(2)),
+        start_clients(ClientsSpec(2), Interruption()),
     ):
         pass
     assert caught.value.remedy == "pip install 'wirelab[ray]'"
@@ -211,10 +215,10 @@ def test_an_engine_ends_when_its_front_is_silent(tmp_path: Path) -> None:
         client = LoadClient()
         (plan,) = parts.divide(_plan(port), [time.monotonic_ns()])
         began = time.monotonic()
-        ended = msgspec.json.decode(client.drive(msgspec.json.encode(plan)), type=Ended)
+        ended = msgspec.json.decode(client.drive(msgspec.json.encode(plan)), type=Event)
         lasted = time.monotonic() - began
-    assert ended.outcome is None
-    assert "silent" in ended.failure
+    assert isinstance(ended, Fault)
+    assert "silent" in ended.message
     assert SILENCE_S_MAX <= lasted < 20.0, "not the 30 s of the window"
     assert json.loads(log.read_text(encoding="utf-8"))["requests"] > 0
 
@@ -236,9 +240,8 @@ def test_an_engine_goes_on_while_its_front_is_there_and_stops_when_told(tmp_path
             assert drive.is_alive(), said
         client.beat(stop=True)
         drive.join(10.0)
-    ended = msgspec.json.decode(said[0], type=Ended)
-    assert ended.outcome is not None, ended.failure
-    outcome = msgspec.json.decode(ended.outcome, type=Outcome)
+    outcome = msgspec.json.decode(said[0], type=Event)
+    assert isinstance(outcome, Outcome), outcome
     assert outcome.interrupted
     truth = json.loads(log.read_text(encoding="utf-8"))
     assert outcome.groups[0].ok == truth["replies"]

@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.python.engine_processes import find_engines, wait_for, wait_for_calls
 from tests.python.truth_server import served
 
 pytest.importorskip("ray", reason="Ray is not installed")
@@ -90,43 +90,19 @@ def _running(port: int, *words: str) -> Iterator[subprocess.Popen[str]]:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as front:
         try:
-            _wait_for(lambda: len(_engines(front.pid)) == 2, 60.0)
-            # All have begun after the common start.
-            time.sleep(2.0)
+            wait_for_calls(2)
             yield front
         finally:
             if front.poll() is None:
                 front.kill()
 
 
-def _engines(front: int) -> list[psutil.Process]:
-    """Engines that make the load of a front, also when it is gone: by its mark."""
-    mark = os.environ["WIRELAB_TEST_MARK"]
-    found = []
-    for process in psutil.process_iter():
-        try:
-            is_ours = process.environ().get("WIRELAB_TEST_MARK") == mark
-            if is_ours and process.name() == "wirelab-engine" and process.pid != front:
-                found.append(process)
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
-    return found
-
-
-def _wait_for(happened: Callable[[], bool], seconds: float) -> float:
-    began = time.monotonic()
-    while not happened():
-        assert time.monotonic() - began < seconds, f"not within {seconds} s"
-        time.sleep(0.05)
-    return time.monotonic() - began
-
-
 def test_no_load_is_left_when_a_client_is_killed(tmp_path: Path) -> None:
     with served(tmp_path) as (port, _), _running(port) as front:
-        actor = _engines(front.pid)[0].parent()
+        actor = find_engines()[0].parent()
         assert actor is not None
         actor.send_signal(signal.SIGKILL)
-        _wait_for(lambda: len(_engines(front.pid)) < 2, ENDS_S)
+        wait_for(lambda: len(find_engines()) < 2, ENDS_S)
         _, said = front.communicate(timeout=60)
         assert front.returncode == 3, said
     assert "of 2, on " in " ".join(said.split())
@@ -137,7 +113,7 @@ def test_no_load_is_left_when_the_front_is_killed(tmp_path: Path) -> None:
     with served(tmp_path) as (port, _), _running(port) as front:
         front.send_signal(signal.SIGKILL)
         front.wait(10)
-        _wait_for(lambda: not _engines(front.pid), ENDS_S)
+        wait_for(lambda: not find_engines(), ENDS_S)
 
 
 def test_no_load_is_left_when_the_raylet_is_killed(tmp_path: Path) -> None:
@@ -148,7 +124,7 @@ def test_no_load_is_left_when_the_raylet_is_killed(tmp_path: Path) -> None:
         ]  # fmt: skip
         assert len(raylets) == 1
         raylets[0].send_signal(signal.SIGKILL)
-        _wait_for(lambda: not _engines(front.pid), ENDS_S)
+        wait_for(lambda: not find_engines(), ENDS_S)
         front.wait(90)
         assert front.returncode not in (0, 1)
 

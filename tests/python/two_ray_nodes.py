@@ -4,13 +4,12 @@ KILLED 1 the second node is killed when a client's engine calls. Exits as the co
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import time
 
-import psutil
 from ray.cluster_utils import Cluster
+
+from tests.python.engine_processes import wait_for_calls
 
 
 def main() -> int:
@@ -23,29 +22,11 @@ def main() -> int:
         words = [word.replace("ADDRESS", cluster.address) for word in command]
         with subprocess.Popen(words) as front:
             if killed == "1":
-                _wait_for_engines(2)
-                time.sleep(1.5)
+                wait_for_calls(2)
                 cluster.remove_node(second, allow_graceful=False)
             return front.wait(100)
     finally:
         cluster.shutdown()
-
-
-def _wait_for_engines(count: int) -> None:
-    mark = os.environ["WIRELAB_TEST_MARK"]
-    until = time.monotonic() + 60.0
-    while time.monotonic() < until:
-        found = 0
-        for process in psutil.process_iter():
-            try:
-                is_ours = process.environ().get("WIRELAB_TEST_MARK") == mark
-                found += is_ours and process.name() == "wirelab-engine"
-            except (psutil.NoSuchProcess, psutil.AccessDenied):
-                continue
-        if found >= count:
-            return
-        time.sleep(0.05)
-    raise TimeoutError(f"not {count} engines")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from wirelab.documents.event import Progress
+from wirelab.documents.event import Fault, Outcome, Progress
 from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed, WirelabError
 from wirelab.process import engine_binary
@@ -50,15 +50,6 @@ def describe() -> ClientInfo:
     )
 
 
-class Ended(msgspec.Struct, frozen=True, kw_only=True):
-    """How a drive ended."""
-
-    outcome: bytes | None
-    """The engine's result as JSON; None: it failed."""
-    failure: str = ""
-    remedy: str = ""
-
-
 class LoadClient:
     """Runs one engine at a time. Its methods are called from different threads."""
 
@@ -85,24 +76,22 @@ class LoadClient:
         return msgspec.json.encode(self._progress)
 
     def drive(self, plan: bytes) -> bytes:
-        """Executes the part of a load, as JSON; an :class:`Ended` as JSON."""
+        """Executes the part of a load, as JSON. An :class:`Outcome` or a :class:`Fault` as JSON."""
         self._silent_s, self._looked = 0.0, time.monotonic()
         self._interruption, self._progress = Interruption(), None
+        return msgspec.json.encode(self._execute(msgspec.json.decode(plan, type=Plan)))
+
+    def _execute(self, plan: Plan) -> Outcome | Fault:
+        observer = RunObserver(self._note, self._listen)
         try:
             with Scratch() as scratch:
-                drive = Drive(
-                    msgspec.json.decode(plan, type=Plan),
-                    ProcessOptions(log=scratch.folder / "engine.log"),
-                    interruption=self._interruption,
-                    observer=RunObserver(self._note, self._listen),
-                )
-                outcome = msgspec.json.encode(drive.outcome())
-            return msgspec.json.encode(Ended(outcome=outcome))
+                options = ProcessOptions(log=scratch.folder / "engine.log")
+                drive = Drive(plan, options, interruption=self._interruption, observer=observer)
+                return drive.outcome()
         except TrialFailed as failed:
-            return msgspec.json.encode(Ended(outcome=None, failure=failed.reason))
+            return Fault(kind="internal", message=failed.reason, remedy="")
         except WirelabError as error:
-            ended = Ended(outcome=None, failure=error.message, remedy=error.remedy)
-            return msgspec.json.encode(ended)
+            return Fault(kind="internal", message=error.message, remedy=error.remedy)
 
     def _note(self, progress: Progress) -> None:
         self._progress = progress

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 
 from wirelab.clients.client import LoadClient
 from wirelab.errors import LabError, TrialFailed, UsageError
+from wirelab.process.interruption import Interruption
 
 PLACE_S = 30.0
 """Time in which the cluster must have room for all clients."""
@@ -20,6 +22,8 @@ ANSWER_S = 30.0
 """Time in which a client must answer: its process is started first."""
 OBJECTS_BYTES = 100 << 20
 """Memory of a local object store: results of engines are small."""
+WAIT_S = 0.5
+"""How often a wait for room looks for Ctrl-C."""
 THREADS = 4
 """Calls that a client answers at the same time: its drive, and questions meanwhile."""
 PREFIX = "ray:"
@@ -70,8 +74,7 @@ class RayClient:
         except self._ray.exceptions.GetTimeoutError as error:
             raise TrialFailed(f"{self.name} did not answer for {seconds:.0f} s") from error
         except self._ray.exceptions.RayError as error:
-            first = str(error).partition("\n")[0]
-            raise TrialFailed(f"{self.name} was lost: {first}") from error
+            raise TrialFailed(f"{self.name} was lost: {_describe(str(error))}") from error
 
     def is_over(self, begun: Any, seconds: float) -> bool:
         """Waits at most so long for what was begun."""
@@ -79,16 +82,24 @@ class RayClient:
         return bool(over)
 
 
+def _describe(error: str) -> str:
+    if "No module named 'wirelab" in error:
+        return "wirelab is not installed on its node"
+    return error.partition("\n")[0]
+
+
 @contextmanager
-def start_clients(spec: ClientsSpec) -> Iterator[Sequence[RayClient]]:
-    """Starts the clients, and ends them. Raises :class:`LabError`, :class:`UsageError`."""
+def start_clients(spec: ClientsSpec, interruption: Interruption) -> Iterator[Sequence[RayClient]]:
+    """Starts the clients, and ends them. Raises :class:`LabError`, :class:`UsageError`,
+    :class:`Interrupted`."""
     ray = _load()
     _connect(ray, spec)
     group = None
     actors: list[Any] = []
     try:
-        group = _reserve(ray, spec) if spec.address is not None else None
+        group = _reserve(ray, spec, interruption) if spec.address is not None else None
         actors = [_start(ray, group, index) for index in range(spec.count)]
+        interruption.check()
         yield [RayClient(ray, actor, number) for number, actor in enumerate(actors)]
     finally:
         # The cluster may be gone, which is an error of its own.
@@ -172,11 +183,15 @@ def _refuse_without_token(spec: ClientsSpec) -> None:
     )
 
 
-def _reserve(ray: Any, spec: ClientsSpec) -> Any:
-    """A place for each client on a node of its own. Raises :class:`LabError`."""
+def _reserve(ray: Any, spec: ClientsSpec, interruption: Interruption) -> Any:
+    """A place for each client on a node of its own. Raises :class:`LabError`,
+    :class:`Interrupted`."""
     group = ray.util.placement_group([{"CPU": 1}] * spec.count, strategy="STRICT_SPREAD")
-    if group.wait(PLACE_S):
-        return group
+    until = time.monotonic() + PLACE_S
+    while time.monotonic() < until:
+        if group.wait(WAIT_S):
+            return group
+        interruption.check()
     nodes = [node for node in ray.nodes() if node["Alive"]]
     free = ray.available_resources()
     named = ", ".join(

@@ -6,14 +6,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import msgspec
 
 from wirelab.clients import clock, parts
-from wirelab.clients.client import ClientInfo, Ended, describe
+from wirelab.clients.client import ClientInfo, describe
 from wirelab.clients.clock import ClockOffset
 from wirelab.clients.ray_cluster import ClientsSpec, RayClient, start_clients
-from wirelab.documents.event import Outcome, Progress
+from wirelab.documents.event import Event, Fault, Outcome, Progress
 from wirelab.documents.plan import Plan
 from wirelab.errors import LabError, TrialFailed, UsageError
 from wirelab.process.engine import RunObserver
@@ -88,9 +89,10 @@ def drive(
     plan: Plan, spec: ClientsSpec, interruption: Interruption, observer: RunObserver
 ) -> Together:
     """Starts clients for one plan. Raises :class:`UsageError` for a plan that cannot be divided,
-    :class:`LabError` where clients cannot be used, :class:`TrialFailed` where one is lost."""
+    :class:`LabError` where clients cannot be used, :class:`TrialFailed` where one is lost,
+    :class:`Interrupted` before the load has begun."""
     parts.refuse_indivisible(plan, spec.count)
-    with start_clients(spec) as clients:
+    with start_clients(spec, interruption) as clients:
         return drive_by(clients, plan, interruption, observer)
 
 
@@ -147,30 +149,30 @@ def _watch(
 ) -> list[Outcome]:
     """Sends signs of life to the clients until all have ended."""
     seen: list[Progress | None] = [None] * len(clients)
-    running = list(range(len(clients)))
     ended: dict[int, Outcome] = {}
-    try:
-        while running:
-            beats = [(at, clients[at].begin("beat", stop=interruption.requested)) for at in running]
-            for at, beat in beats:
-                said = clients[at].result(beat)
-                seen[at] = msgspec.json.decode(said, type=Progress | None)
-            observer.on_tick()
-            _show(seen, observer)
-            for at in list(running):
-                if clients[at].is_over(begun[at], BEAT_S / len(running)):
-                    ended[at] = _outcome(clients[at].result(begun[at]))
-                    running.remove(at)
-    except TrialFailed as failed:
-        raise TrialFailed(_describe_loss(failed.reason, at, infos, seen)) from failed
+
+    def result(at: int, of: object) -> Any:
+        try:
+            return msgspec.json.decode(clients[at].result(of), type=Event | None)
+        except TrialFailed as failed:
+            raise TrialFailed(_describe_loss(failed.reason, at, infos, seen)) from failed
+
+    while len(ended) < len(clients):
+        running = [at for at in range(len(clients)) if at not in ended]
+        beats = {at: clients[at].begin("beat", stop=interruption.requested) for at in running}
+        for at, beat in beats.items():
+            seen[at] = result(at, beat)
+        observer.on_tick()
+        _show(seen, observer)
+        for at in running:
+            if not clients[at].is_over(begun[at], BEAT_S / len(running)):
+                continue
+            event = result(at, begun[at])
+            if isinstance(event, Fault):
+                reason = f"{event.message}; {event.remedy}" if event.remedy else event.message
+                raise TrialFailed(_describe_loss(reason, at, infos, seen))
+            ended[at] = event
     return [ended[at] for at in range(len(clients))]
-
-
-def _outcome(said: bytes) -> Outcome:
-    end = msgspec.json.decode(said, type=Ended)
-    if end.outcome is None:
-        raise TrialFailed(end.failure + (f"; {end.remedy}" if end.remedy else ""))
-    return msgspec.json.decode(end.outcome, type=Outcome)
 
 
 def _describe_loss(

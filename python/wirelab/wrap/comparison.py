@@ -153,8 +153,8 @@ def pairs(report: ToolReport, document: Dissection, late_s: Sequence[float] = ()
 
 
 def machine_s(name: str, document: Dissection, late_s: Sequence[float]) -> float:
-    """What late wake-ups may add to a percentile, seconds: one delays all calls that are under
-    way, so that the share of late calls is up to as many times that of late wake-ups."""
+    """What late wake-ups may add to a percentile, seconds. One delays all calls that are under way,
+    so the share of late calls is at most the share of late wake-ups times the calls under way."""
     if name not in SHARES or not late_s:
         return 0.0
     concurrency = document.load.concurrency

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from array import array
 from collections.abc import Sequence
 from types import TracebackType
 
@@ -22,7 +23,7 @@ class WakeUps:
     """Samples in a thread of its own within the block."""
 
     def __init__(self) -> None:
-        self.late_s: list[float] = []
+        self.late_s = array("d")
         """How late each sleep ended, seconds."""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)

@@ -9,6 +9,7 @@ use crate::plan::{self, Load, Window};
 use crate::reactor::slices::OwnSlices;
 use crate::reactor::turn::Turn;
 use crate::record::first_calls::FirstCalls;
+use crate::record::merge::{add_logs, both};
 use crate::record::periods::Periods;
 use crate::record::recorder::Recorder;
 use crate::record::recorder::Totals;
@@ -61,7 +62,7 @@ impl Default for Merged {
 
 impl Merged {
     pub(crate) fn add(&mut self, mut group: Group, span: Span) {
-        self.call_log = merge_logs(self.call_log.take(), group.end_lines());
+        self.call_log = both(self.call_log.take(), group.end_lines(), add_logs);
         match (&mut self.periods, group.periods.take()) {
             (Some(mine), Some(theirs)) => mine.merge(theirs),
             (None, theirs) => self.periods = theirs,
@@ -200,20 +201,7 @@ impl Merged {
 /// What came of the log of calls, which all groups share.
 pub(crate) fn call_log(groups: &[Merged]) -> Option<CallLogOutcome> {
     let logs = groups.iter().map(|group| group.call_log.clone());
-    logs.fold(None, merge_logs)
-}
-
-fn merge_logs(
-    one: Option<CallLogOutcome>,
-    other: Option<CallLogOutcome>,
-) -> Option<CallLogOutcome> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(CallLogOutcome {
-            calls: one.calls + other.calls,
-            error: one.error.or(other.error),
-        }),
-        (one, other) => one.or(other),
-    }
+    logs.fold(None, |one, other| both(one, other, add_logs))
 }
 
 fn operation_outcome((name, recorder): &(String, Recorder)) -> OperationOutcome {

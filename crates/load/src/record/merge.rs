@@ -13,7 +13,7 @@ use crate::call::result::{
     RepliesOutcome, Sequences, StreamsOutcome, Times, WarmupOutcome,
 };
 use crate::record::recorder::{new_histogram, summary};
-use crate::record::replies::DIFFERENT_MAX;
+use crate::record::replies::Replies;
 
 /// Examples of failures that a result has.
 const EXAMPLES_MAX: usize = 10;
@@ -24,10 +24,10 @@ const EXAMPLES_MAX: usize = 10;
 /// parts do not hold what they are made of.
 ///
 /// # Errors
-/// A [`Fault`] where there are none, or where they are not of one plan and one engine.
+/// A [`Fault`] where none is given, or where they are not of one plan and one engine.
 pub fn merge(outcomes: Vec<Outcome>) -> Result<Outcome, Fault> {
     let mut parts = outcomes.into_iter();
-    let mut sum = parts.next().ok_or_else(|| refused("there is no outcome"))?;
+    let mut sum = parts.next().ok_or_else(|| refused("none was given"))?;
     for group in &mut sum.groups {
         name_good(&mut group.times);
         let operations = group.operations.iter_mut();
@@ -72,7 +72,8 @@ fn largest(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     both(one, other, f64::max)
 }
 
-fn both<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
+/// The sum of two of which either may be absent.
+pub(crate) fn both<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(add(one, other)),
         (one, other) => one.or(other),
@@ -84,7 +85,7 @@ fn known<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option
     Some(add(one?, other?))
 }
 
-fn add_logs(one: CallLogOutcome, other: CallLogOutcome) -> CallLogOutcome {
+pub(crate) fn add_logs(one: CallLogOutcome, other: CallLogOutcome) -> CallLogOutcome {
     CallLogOutcome {
         calls: one.calls + other.calls,
         error: one.error.or(other.error),
@@ -160,7 +161,13 @@ fn add_group(mine: &mut GroupOutcome, mut theirs: GroupOutcome) -> Result<(), Fa
         (one, other) => one.or(other),
     };
     add_periods(&mut mine.periods, theirs.periods)?;
-    mine.replies = both(mine.replies.take(), theirs.replies, add_replies);
+    mine.replies = match (mine.replies.take(), theirs.replies) {
+        (Some(one), Some(other)) => {
+            let sum = add_replies(&one, &other);
+            Some(sum.ok_or_else(|| refused("the hash of a reply is not hexadecimal"))?)
+        }
+        (one, other) => one.or(other),
+    };
     mine.streams = both(mine.streams.take(), theirs.streams, add_streams);
     Ok(())
 }
@@ -301,38 +308,10 @@ fn add_periods(mine: &mut [PeriodOutcome], theirs: Vec<PeriodOutcome>) -> Result
     Ok(())
 }
 
-fn add_replies(mut one: RepliesOutcome, other: RepliesOutcome) -> RepliesOutcome {
-    let (some, others) = (one.count > 0, other.count > 0);
-    for reply in other.different {
-        let key = (reply.status, reply.bytes, &reply.hash);
-        let equal = one
-            .different
-            .iter()
-            .position(|own| (own.status, own.bytes, &own.hash) == key);
-        match equal {
-            Some(at) => one.different[at].count += reply.count,
-            None if one.different.len() < DIFFERENT_MAX => one.different.push(reply),
-            None => one.others += reply.count,
-        }
-    }
-    one.different
-        .sort_by_key(|reply| std::cmp::Reverse(reply.count));
-    let sizes = match (some, others) {
-        (true, true) => (
-            one.bytes_min.min(other.bytes_min),
-            one.bytes_max.max(other.bytes_max),
-        ),
-        (false, true) => (other.bytes_min, other.bytes_max),
-        _ => (one.bytes_min, one.bytes_max),
-    };
-    RepliesOutcome {
-        count: one.count + other.count,
-        different: one.different,
-        others: one.others + other.others,
-        bytes_min: sizes.0,
-        bytes_max: sizes.1,
-        compared_by_length: one.compared_by_length + other.compared_by_length,
-    }
+fn add_replies(one: &RepliesOutcome, other: &RepliesOutcome) -> Option<RepliesOutcome> {
+    let mut sum = Replies::read(one)?;
+    sum.merge(&Replies::read(other)?);
+    Some(sum.outcome())
 }
 
 fn add_streams(one: StreamsOutcome, other: StreamsOutcome) -> StreamsOutcome {

@@ -3,7 +3,7 @@
 use crate::call::result::{RepliesOutcome, ReplyOutcome};
 
 /// Different replies that are kept apart.
-pub(crate) const DIFFERENT_MAX: usize = 16;
+const DIFFERENT_MAX: usize = 16;
 
 /// Counts of equal replies.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +58,24 @@ impl Replies {
             (mine, theirs) => mine.or(theirs),
         };
         self.compared_by_length += other.compared_by_length;
+    }
+
+    /// Those of an outcome; None where a hash is not one.
+    pub(crate) fn read(outcome: &RepliesOutcome) -> Option<Replies> {
+        let different = outcome.different.iter().map(|reply| {
+            let key = Reply {
+                status: reply.status,
+                bytes: reply.bytes,
+                hash: u64::from_str_radix(&reply.hash, 16).ok()?,
+            };
+            Some((key, reply.count))
+        });
+        Some(Replies {
+            different: different.collect::<Option<_>>()?,
+            others: outcome.others,
+            bytes: (outcome.count > 0).then_some((outcome.bytes_min, outcome.bytes_max)),
+            compared_by_length: outcome.compared_by_length,
+        })
     }
 
     pub(crate) fn outcome(&self) -> RepliesOutcome {
