@@ -9,16 +9,13 @@ from collections.abc import Callable
 import psutil
 
 
-def find_engines() -> list[psutil.Process]:
-    """Those that run."""
+def find_engines(name: str = "wirelab-engine") -> list[psutil.Process]:
+    """Those that run, or other processes of the test by their name."""
     mark = os.environ["WIRELAB_TEST_MARK"]
     found = []
     for process in psutil.process_iter():
         try:
-            if (
-                process.name() == "wirelab-engine"
-                and process.environ().get("WIRELAB_TEST_MARK") == mark
-            ):
+            if process.name() == name and process.environ().get("WIRELAB_TEST_MARK") == mark:
                 found.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue

@@ -83,7 +83,7 @@ def test_a_service_of_the_lab_is_driven_by_two_clients() -> None:
 
 
 @contextmanager
-def _running(port: int, *words: str) -> Iterator[subprocess.Popen[str]]:
+def _running(port: int, log: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     """A drive of a minute by two clients, whose engines call already."""
     command = _command(port, "--clients", "2", "--users", "4", "--duration", "60s", *words)
     with subprocess.Popen(
@@ -91,6 +91,7 @@ def _running(port: int, *words: str) -> Iterator[subprocess.Popen[str]]:
     ) as front:
         try:
             wait_for_calls(2)
+            wait_for(log.exists, 60.0)
             yield front
         finally:
             if front.poll() is None:
@@ -98,7 +99,7 @@ def _running(port: int, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_no_load_is_left_when_a_client_is_killed(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, _), _running(port) as front:
+    with served(tmp_path) as (port, log), _running(port, log) as front:
         actor = find_engines()[0].parent()
         assert actor is not None
         actor.send_signal(signal.SIGKILL)
@@ -110,14 +111,14 @@ def test_no_load_is_left_when_a_client_is_killed(tmp_path: Path) -> None:
 
 
 def test_no_load_is_left_when_the_front_is_killed(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, _), _running(port) as front:
+    with served(tmp_path) as (port, log), _running(port, log) as front:
         front.send_signal(signal.SIGKILL)
         front.wait(10)
         wait_for(lambda: not find_engines(), ENDS_S)
 
 
 def test_no_load_is_left_when_the_raylet_is_killed(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, _), _running(port) as front:
+    with served(tmp_path) as (port, log), _running(port, log) as front:
         raylets = [
             one for one in psutil.Process(front.pid).children(recursive=True)
             if one.name() == "raylet"
@@ -130,7 +131,7 @@ def test_no_load_is_left_when_the_raylet_is_killed(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_keeps_what_all_clients_measured(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, log), _running(port, "--json") as front:
+    with served(tmp_path) as (port, log), _running(port, log, "--json") as front:
         front.send_signal(signal.SIGINT)
         said, errors = front.communicate(timeout=60)
         assert front.returncode == 130, errors
@@ -138,6 +139,17 @@ def test_ctrl_c_keeps_what_all_clients_measured(tmp_path: Path) -> None:
     assert result["interrupted"]
     truth = json.loads(log.read_text(encoding="utf-8"))
     assert 0 < result["calls"] <= truth["requests"] <= result["calls"] + 4
+
+
+def test_ctrl_c_while_clients_start_ends_everything(tmp_path: Path) -> None:
+    with served(tmp_path) as (port, log):
+        command = _command(port, "--clients", "2", "--users", "4", "--duration", "60s")
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as front:
+            wait_for(lambda: bool(find_engines("gcs_server")), 60.0)
+            front.send_signal(signal.SIGINT)
+            _, said = front.communicate(timeout=60)
+    assert front.returncode == 130, said
+    assert json.loads(log.read_text(encoding="utf-8"))["requests"] == 0
 
 
 def _in_cluster(*words: str, killed: bool = False, token: bool = True) -> Any:

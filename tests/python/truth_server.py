@@ -1,7 +1,7 @@
 """An HTTP/1.1 server of known behaviour, which writes down what it did.
 
 ``python truth_server.py LOG [NAME=NUMBER ...]`` prints its port, and writes counts as JSON to
-LOG when it ends. Each reply takes 5 ms.
+LOG with the 100th reply, and when it ends. Each reply takes 5 ms.
 """
 
 from __future__ import annotations
@@ -57,8 +57,11 @@ class Server:
         self.began = self.began or time.monotonic()
         return time.monotonic() - self.began > self.faults["mute_at_ms"] / 1e3
 
-    def end(self) -> None:
+    def write(self) -> None:
         self.log.write_text(json.dumps(self.counts), encoding="utf-8")
+
+    def end(self) -> None:
+        self.write()
         os._exit(0)
 
 
@@ -102,6 +105,8 @@ class Connection(asyncio.Protocol):
             return
         counts = self.server.counts
         counts["replies"] += 1
+        if counts["replies"] == 100:
+            self.server.write()
         counts["errors"] += status.startswith(b"503")
         connection = b"close" if closes else b"keep-alive"
         self.transport.write(
