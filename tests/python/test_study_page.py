@@ -14,7 +14,8 @@ from tests.python.test_studies import points_of, written
 from tools import study_page
 from wirelab.cli import main
 from wirelab.errors import UsageError
-from wirelab.run import keeping
+from wirelab.format.counting import counted
+from wirelab.run import finished, keeping
 from wirelab.statistics.interval import Interval
 from wirelab.study import catalogue as studies
 
@@ -211,3 +212,14 @@ def test_a_figure_that_the_study_does_not_have_is_refused(root: Path) -> None:
         with pytest.raises(UsageError):
             study_page.value(made, words)
     assert study_page.value(made, ["rate", "grpc", "bytes=7 B", "users=10"]) == "not measured"
+
+
+@pytest.mark.parametrize("part", ["crossover", "placement"])
+def test_a_disturbed_trial_of_several_cells_counts_once_and_has_its_reason(part: str) -> None:
+    run = finished.read(ROOT / "docs/runs" / NAME / part)
+    # Only the first cell of a trial has the id of the trial.
+    trials = [cell for cell in run.repeated if "." not in cell.id]
+    assert len(trials) < len(run.repeated)
+    (sentence,) = run.incomplete
+    assert sentence.startswith(f"{counted(len(trials), 'trial')} met other work")
+    assert "The first reason: ." not in sentence

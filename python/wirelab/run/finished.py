@@ -117,15 +117,21 @@ def _repeated(trials: Sequence[Trial]) -> str:
     return " ".join(
         (
             *((_measured_again(failed, "failed", failed[0].reason),) if failed else ()),
-            *((_measured_again(spoilt, SPOILT, spoilt_by(spoilt[0])),) if spoilt else ()),
+            *((_measured_again(spoilt, SPOILT, _first_reason(spoilt)),) if spoilt else ()),
             "The journal contains all results.",
         )
     )
 
 
-def _measured_again(trials: Sequence[Trial], how: str, first: str) -> str:
-    one = len(trials) == 1
+def _first_reason(spoilt: Sequence[Trial]) -> str:
+    """Of cells that share a trial, only some may have been disturbed."""
+    return next(filter(None, map(spoilt_by, spoilt)), "")
+
+
+def _measured_again(cells: Sequence[Trial], how: str, first: str) -> str:
+    number = len({(cell.order, cell.started) for cell in cells})
+    one = number == 1
     return (
-        f"{counted(len(trials), 'trial')} {how} and {'was' if one else 'were'} measured again; "
+        f"{counted(number, 'trial')} {how} and {'was' if one else 'were'} measured again; "
         f"the later results are shown. The first reason: {first}."
     )
