@@ -45,13 +45,13 @@ def read(file: Path) -> Log:
     took = np.array([row[2] for row in rows if row[3] is not None])
     if not len(took):
         return Log(len(rows), len(rows), connections, {})
-    quantiles = {f"p{n}": _at_ranks(took, n / 100) for n in (50, 90, 95, 99)}
+    quantiles = {f"p{n}": _find_range(took, n / 100) for n in (50, 90, 95, 99)}
     mean_s = float(took.mean())
     bad = sum(status is None or status >= 400 for status in statuses)
     return Log(len(rows), bad, connections, {"mean": (mean_s, mean_s), **quantiles})
 
 
-def _at_ranks(took: Any, share: float) -> tuple[float, float]:
+def _find_range(took: Any, share: float) -> tuple[float, float]:
     low, high = np.quantile(took, [share - RANKS_OFF, share + RANKS_OFF])
     return float(low), float(high)
 
@@ -77,12 +77,12 @@ def judge(report: Json | None, log: Log, in_flight: int) -> dict[str, bool]:
     is_comparable = not report["has_connect"] or log.connections * 2 < log.requests
     if pairs and is_comparable:
         right["latency"] = all(
-            low - _allowed_s(low, report) <= tool <= high + _allowed_s(high, report)
+            low - _find_tolerance(low, report) <= tool <= high + _find_tolerance(high, report)
             for tool, (low, high) in pairs
         )
     return right
 
 
-def _allowed_s(own_s: float, report: Json) -> float:
+def _find_tolerance(own_s: float, report: Json) -> float:
     resolution_s: float = report["resolution_s"]
     return max(LATENCY_OFF * own_s, LATENCY_OFF_S, resolution_s)
