@@ -69,7 +69,7 @@ def test_named_parts_are_measured_and_their_time_is_printed(
         reproduce(tmp_path / "run", monkeypatch)
 
 
-def test_what_is_no_part_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_part_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="hamo2023 has no part 'netwrks'") as caught:
         reproduce(tmp_path / "run", monkeypatch, parts=("netwrks",))
     assert "networks" in caught.value.remedy
