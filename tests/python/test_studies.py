@@ -174,7 +174,11 @@ def edited(found: Found, old: str, new: str) -> str:
             r"`some` has none of `each`",
         ),
         ("part: puzzle", "part: payloads", r"part 'payloads' is not in `parts`"),
-        ("part: networks", "part: netwrks", r"part 'netwrks' is not in `parts`. Did you mean 'networks'"),
+        (
+            "part: networks",
+            "part: netwrks",
+            r"'netwrks' is not in `parts`. Did you mean 'networks'",
+        ),
         ("- id: networks-keep", "- id: small-keep", r"two findings have the name 'small-keep'"),
     ],
 )
