@@ -28,6 +28,7 @@ from wirelab.imports.k6_syntax import (
 from wirelab.imports.load_script import Group
 from wirelab.imports.operation import Imported, LeftOut
 from wirelab.imports.source import Text
+from wirelab.stack.targets import VISIBLE
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -55,7 +56,6 @@ GROUPS_DEPTH_MAX = 20
 """Groups within each other."""
 STATEMENT_STEPS = 10
 """Of the budget; a function is read again for each of its scenarios."""
-_VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 _FUNCTIONS = ("function_declaration", "function_expression", "arrow_function")
 _DECLARATIONS = ("lexical_declaration", "variable_declaration")
 
@@ -304,7 +304,7 @@ def _request(node: Node, function: str, scope: Scope) -> Recorded:
         raise Unsupported(
             node, f"http.{function} without a text as its URL, or with more arguments"
         )
-    recorded = Recorded(method, quote(url, safe=_VISIBLE), is_exact=True)
+    recorded = Recorded(method, quote(url, safe=VISIBLE), is_exact=True)
     _add_params(recorded, params, node)
     _add_body(recorded, body, node)
     texts = (url, str(recorded.body or ""), *(value for _, value in recorded.headers))
@@ -342,5 +342,4 @@ def _add_body(recorded: Recorded, body: Value, node: Node) -> None:
         raise Unsupported(node, "a form with a value that is not a text")
     texts = {name: as_text(value, node) for name, value in body.items()}
     recorded.body = urlencode(sorted(texts.items()))
-    if not any(name.lower() == "content-type" for name, _ in recorded.headers):
-        recorded.headers.append(("Content-Type", FORM))
+    recorded.declare(FORM)
