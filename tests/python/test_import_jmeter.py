@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
 from collections import Counter
@@ -139,6 +141,17 @@ def test_another_thread_group_is_named_and_taken_instead(importer: Importer) -> 
     assert "Property clerks has its default, 10." in done.text
     done = importer("jmeter", SHOP, "--only", "*pay*", "--force")
     assert list(done.messages) == ["pay"]
+
+
+def test_the_option_for_another_thread_group_can_be_pasted_into_a_shell(imported: Any) -> None:
+    """Also where its name has a quote and characters of a pattern."""
+    text = SHOP.read_text().replace('"Clerks"', '"Bob\'s [1]*"')
+    done = imported(text)
+    option = re.search(r"`(--only .+)` takes them instead", done.out)
+    assert option is not None
+    words = shlex.split(option[1])
+    assert words == ["--only", "Bob's [[]1][*]"]
+    assert list(imported(text, *words).messages) == ["stock"]
 
 
 def test_each_element_that_is_left_out_is_named_with_its_line(importer: Importer) -> None:

@@ -15,6 +15,7 @@ from wirelab.imports.operation import (
     ScriptLoad,
     matches,
     slug,
+    write_only,
 )
 
 STEPS_MAX = 100
@@ -68,7 +69,7 @@ def select(
     others = [
         LeftOut(
             f"{one.place}: {one.name!r}",
-            f"its users have a load of their own; `--only '{one.name}'` takes them instead",
+            f"its users have a load of their own; `{write_only(one.name)}` takes them instead",
         )
         for one in groups
         if one is not group and one.operations
