@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
 from collections import Counter
@@ -141,7 +143,18 @@ def test_another_thread_group_is_named_and_taken_instead(importer: Importer) -> 
     assert list(done.messages) == ["pay"]
 
 
-def test_what_is_left_out_is_named_with_its_line(importer: Importer) -> None:
+def test_the_option_for_another_thread_group_can_be_pasted_into_a_shell(imported: Any) -> None:
+    """Also where its name has a quote and characters of a pattern."""
+    text = SHOP.read_text().replace('"Clerks"', '"Bob\'s [1]*"')
+    done = imported(text)
+    option = re.search(r"`(--only .+)` takes them instead", done.out)
+    assert option is not None
+    words = shlex.split(option[1])
+    assert words == ["--only", "Bob's [[]1][*]"]
+    assert list(imported(text, *words).messages) == ["stock"]
+
+
+def test_each_element_that_is_left_out_is_named_with_its_line(importer: Importer) -> None:
     done = importer("jmeter", SHOP)
     lines = SHOP.read_text().splitlines()
     for name, why in (
@@ -319,6 +332,8 @@ def test_secrets_of_rows_are_not_copied(imported: Any, tmp_path: Path) -> None:
         (b"a\n\0\n", _rows(), "has a NUL"),
         (b"a\n\xff\n", _rows(), "not text in UTF-8"),
         (b"a\n1\n", _rows(fileEncoding="nosuch"), "unknown encoding"),
+        (b"a\n1\n", _rows(fileEncoding="undefined"), "undefined encoding"),
+        (b"a\n\\ud800\n", _rows(fileEncoding="unicode_escape"), "surrogates not allowed"),
         (b"a\n1\n", _rows("a,a"), "two columns"),
         (b"a\n1\n", _rows(delimiter="::"), "is not one character"),
     ],
@@ -496,7 +511,10 @@ def _without_boundary(received: Received) -> tuple[str, str, str, str]:
     return received.method, received.path, received.body, kind
 
 
-@pytest.mark.skipif(not (shutil.which("mvn") and shutil.which("java")), reason="needs Maven")
+@pytest.mark.skipif(
+    not (shutil.which("mvn") and shutil.which("java")),
+    reason="JMeter is built with Maven and runs on Java; mvn or java is not on the PATH",
+)
 @pytest.mark.usefixtures("real_engine", "no_orphans")
 def test_jmeter_sends_the_same_requests(importer: Importer, tmp_path: Path) -> None:
     """JMeter 5.6.3 runs the plan that is imported."""

@@ -83,7 +83,7 @@ def test_another_scenario_is_named_and_taken_instead(importer: Importer) -> None
     assert list(done.messages) == ["get-stock"]
 
 
-def test_what_changes_no_request_is_noted_with_its_line(importer: Importer) -> None:
+def test_an_option_that_changes_no_request_is_noted_with_its_line(importer: Importer) -> None:
     done = importer("k6", SHOP)
     for line, what in ((11, "options.thresholds"), (35, "check"), (40, "check"),
                        (53, "handleSummary")):  # fmt: skip
@@ -95,6 +95,7 @@ def test_what_changes_no_request_is_noted_with_its_line(importer: Importer) -> N
 
 RATE = "executor: 'constant-arrival-rate', rate: 30, timeUnit: '1m', duration: '2m'"
 RAMP = "executor: 'ramping-vus', startVUs: 0, stages: [{ target: 5, duration: '2s' }]"
+EACH = "executor: 'per-vu-iterations', vus: 2, iterations: 3"
 SHARED = "executor: 'shared-iterations', vus: 2, iterations: 10"
 LOADS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "vus and duration": (
@@ -123,6 +124,11 @@ LOADS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         f"{{ scenarios: {{ s: {{ {SHARED}, maxDuration: '5s' }} }} }}",
         {"closed": {"users": 2}},
         {"calls": 10, "max": "5 s"},
+    ),
+    "per-vu-iterations": (
+        f"{{ scenarios: {{ s: {{ {EACH}, maxDuration: '5s' }} }} }}",
+        {"closed": {"users": 2, "iterations": 3}},
+        {"calls": 6, "max": "5 s"},
     ),
 }  # fmt: skip
 
@@ -170,6 +176,10 @@ def test_options_are_the_load(imported: Any, case: str) -> None:
         (f"{HTTP}class A {{}}\n{ONE}", "class declaration", 2),
         (f"{HTTP}while (true) {{}}\n{ONE}", "while statement", 2),
         (_body("http.get({a: 1}, 2, 3);"), "without a text as its URL", 3),
+        (_body(f"http.post({URL}, JSON.stringify([1,, 2]));"), "a list with an empty place", 3),
+        (_body(f"http.post({URL}, JSON.stringify({{ a: undefined }}));"), "undefined", 3),
+        (_body(f"http.post({URL}, JSON.stringify({{ '\\ud83d': 1 }}));"), "half a character", 3),
+        (f"{HTTP}export const {{ a }} = 1;\n{ONE}", "object pattern", 2),
     ],
 )  # fmt: skip
 def test_a_construct_that_is_not_understood_is_refused_by_its_line(
@@ -198,6 +208,9 @@ b'", "a'\nA\U0001f600Ab"),
         ("encodeURIComponent('a b/ü')", "a%20b%2F%C3%BC"),
         ("list[1].name", "n"),
         ("null || 'b'", "b"),
+        ("`${'' || 'b'}${'' ?? 'c'}${0 ?? 1}${null ?? 2}`", "b02"),
+        ("JSON.stringify([[] || 1, {} || 2])", "[[],{}]"),
+        ("JSON.stringify({ '\\ud83d\\ude00': 1 })", '{"\U0001f600":1}'),
     ],
 )  # fmt: skip
 def test_literals_have_their_value(imported: Any, expression: str, text: str) -> None:
@@ -215,7 +228,7 @@ HOSTILE = {
     "NUL bytes": (f"{HTTP}\0{ONE}", "script.js:2: it has a NUL"),
     "no JavaScript": ("<?xml version='1.0'?>\n<a/>", "script.js:1: not JavaScript"),
     "an error in line 3": (f"{HTTP}\nconst a = ;\n{ONE}", "script.js:3: not JavaScript"),
-    "an empty file": ("", "there is no function default"),
+    "an empty file": ("", "function default is not exported"),
     "many levels": (f"{HTTP}const a = {'[' * 50_000}{']' * 50_000};\n{ONE}", "100 levels"),
     "many open brackets": ("(" * 500_000, "script.js"),
     "many templates": (_body("http.get(" + "`${" * 50_000), "script.js"),
@@ -230,6 +243,22 @@ HOSTILE = {
         + "".join(f"const a{n} = [a{n - 1}, a{n - 1}];\n" for n in range(1, 60))
         + _body(f"http.post({URL}, JSON.stringify(a59));"),
         "(limit ",
+    ),
+    "many groups within each other": (
+        f"import {{ group }} from 'k6';\n{HTTP}export default () => "
+        + "group('a', () => " * 400 + f"http.get({URL})" + ")" * 400 + ";",
+        "more than 20 groups",
+    ),
+    "many groups with many constants": (
+        "import { group } from 'k6';\n" + "".join(f"const a{n}=1;" for n in range(10_000))
+        + _body("group('a',()=>{});" * 5_000),
+        "limit steps",
+    ),
+    "many scenarios of a long function": (
+        "import { sleep } from 'k6';\nexport const options = { scenarios: {"
+        + "".join(f"a{n}:{{executor:'per-vu-iterations'}}," for n in range(1_000))
+        + "} };\n" + _body("sleep(1);" * 5_000, f"http.get({URL});"),
+        "limit steps",
     ),
     "many requests": (_body(*[f"http.get({URL});"] * 101), "more than 100"),
     "a number that is not finite": (_body(f"http.get({URL} + 1e999);"), "the number 1e999"),
@@ -255,7 +284,7 @@ def test_a_refusal_takes_two_seconds_and_200_mib_at_most(tmp_path: Path, case: s
     assert memory_mib < MEMORY_MIB_MAX
 
 
-def test_what_takes_long_to_parse_is_given_up(
+def test_a_script_that_takes_long_to_parse_is_given_up(
     imported: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(k6_syntax, "PARSE_S_MAX", 0.0)

@@ -143,7 +143,7 @@ def edited(found: Found, old: str, new: str) -> str:
         ),
         ("over: [grpc]", "over: [grcp]", r"there is no arm 'grcp'. Did you mean 'grpc'\?"),
         ("figure: little", "figure: litle", r"figure: there is no metric 'litle'. Did you mean 'l"),
-        ("part: puzzle", "part: pussle", r"there is no part 'pussle'. Did you mean 'puzzle'"),
+        ("part: puzzle", "part: pussle", r"part 'pussle' is not in `parts`. Did you mean 'puzzle'"),
         ("expect: {above: 1}", "expect: {above: 1, below: 2}", r"expect: write exactly one of"),
         ("stack: grpc@go,", "stack: grcp@go,", r"arms.grpc.stack: .*there is no binding 'grcp'"),
         (
@@ -173,8 +173,12 @@ def edited(found: Found, old: str, new: str) -> str:
             "    some: {users: [1]}\n    each: {users",
             r"`some` has none of `each`",
         ),
-        ("part: puzzle", "part: payloads", r"there is no part 'payloads'"),
-        ("part: networks", "part: netwrks", r"no part 'netwrks'. Did you mean 'networks'"),
+        ("part: puzzle", "part: payloads", r"part 'payloads' is not in `parts`"),
+        (
+            "part: networks",
+            "part: netwrks",
+            r"'netwrks' is not in `parts`. Did you mean 'networks'",
+        ),
         ("- id: networks-keep", "- id: small-keep", r"two findings have the name 'small-keep'"),
     ],
 )

@@ -58,18 +58,20 @@ def test_a_reproduction_leaves_further_parts_out(
 def test_named_parts_are_measured_and_their_time_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the study's order, and a folder of some parts is not continued with others."""
+    """In the study's order, however they are named. A folder is not continued with other parts."""
     chosen = ("payloads", "networks", "tool")
     notes, begun = reproduce(tmp_path / "run", monkeypatch, parts=chosen)
     assert begun == ["tool", "networks", "payloads"]
     assert re.match(r"tool, networks, payloads: planned for about \d+ min", notes[0])
     assert "part 3 of 3: payloads" in notes
-    assert study_manifest.read(tmp_path / "run").parts == chosen
+    assert study_manifest.read(tmp_path / "run").parts == ("tool", "networks", "payloads")
+    _, begun = reproduce(tmp_path / "run", monkeypatch, parts=(*reversed(chosen), "tool"))
+    assert begun == ["tool", "networks", "payloads"]
     with pytest.raises(UsageError, match="or other parts"):
         reproduce(tmp_path / "run", monkeypatch)
 
 
-def test_what_is_no_part_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_part_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="hamo2023 has no part 'netwrks'") as caught:
         reproduce(tmp_path / "run", monkeypatch, parts=("netwrks",))
     assert "networks" in caught.value.remedy

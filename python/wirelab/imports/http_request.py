@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
+from wirelab.errors import UsageError
 from wirelab.experiment.secret_values import VARIABLE
+from wirelab.imports import multipart
+from wirelab.imports.beneath import ContentFiles
 from wirelab.imports.budget import DEPTH_MAX, VALUES_MAX, measure
 from wirelab.imports.left_out import (
     PLACEHOLDER,
@@ -21,6 +25,7 @@ from wirelab.imports.source import count_values
 from wirelab.secrets.finding import hide_target, is_secret
 from wirelab.secrets.names import secret_parameters
 from wirelab.secrets.shapes import has_secret_shape
+from wirelab.stack.targets import VISIBLE
 
 Pairs = list[tuple[str, str]]
 
@@ -37,8 +42,6 @@ _OF_RECORDING = re.compile(
     r"|if-modified-since|x-postman-.*|postman-token"
 )
 _PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
-_VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
-"""Characters that a path is sent with as they are."""
 FORM = "application/x-www-form-urlencoded"
 BY_FILE = "send it with body_file"
 UNMEASURED = {"CONNECT": "it opens a tunnel"}
@@ -67,6 +70,15 @@ class Recorded:
     """A command, which sends exactly what it names; a recording has what a browser adds."""
     variables: frozenset[str] = frozenset()
     """Of the environment or of rows, as ``${NAME}``."""
+
+    def declare(self, kind: str) -> bool:
+        """Adds the type of its content unless a header names one; returns whether it did. That of
+        a form with parts replaces the header, because the boundary belongs to it."""
+        others = [pair for pair in self.headers if pair[0].lower() != "content-type"]
+        if others != self.headers and not kind.startswith(multipart.KIND):
+            return False
+        self.headers = [*others, ("content-type", kind)]
+        return True
 
     def operation(self) -> Operation:
         """It, without what the engine writes itself and without secrets. Raises
@@ -113,12 +125,8 @@ class Recorded:
     def _query(self, url: SplitResult) -> str | None:
         """None where there is none, or only secrets."""
         kept = []
-        parts = url.query.split("&")
-        pairs = [(parse_qsl(part, keep_blank_values=True) or [(part, "")])[0] for part in parts]
-        named = secret_parameters(pairs)
-        for part, (name, value) in zip(parts, pairs, strict=True):
-            is_secret = value and (name in named or has_secret_shape(value))
-            if is_secret and not self._is_variable(value):
+        for part, name, is_hidden in self._fields(url.query):
+            if is_hidden:
                 self.secrets.append(f"query {name}")
             else:
                 kept.append(self._visible(part))
@@ -126,16 +134,25 @@ class Recorded:
         has_query = any(kept) or (self.is_exact and bool(kept) and "?" in self.url)
         return "&".join(kept) if has_query else None
 
+    def _fields(self, text: str) -> Iterator[tuple[str, str, bool]]:
+        """Of a query or a form: each part, its name, and whether its value is a secret."""
+        parts = text.split("&")
+        pairs = [(parse_qsl(part, keep_blank_values=True) or [(part, "")])[0] for part in parts]
+        named = secret_parameters(pairs)
+        for part, (name, value) in zip(parts, pairs, strict=True):
+            is_hidden = bool(value) and (name in named or has_secret_shape(value))
+            yield part, name, is_hidden and not self._is_variable(value)
+
     def _visible(self, text: str, *, is_path: bool = False) -> str:
         """In ASCII, as a path is sent. Braces that the experiment file would fill are encoded."""
 
         def literal(match: re.Match[str]) -> str:
             return match[0] if match[1] in self.variables else f"%24{match[0][1:]}"
 
-        encoded = quote(text, safe=_VISIBLE, errors="surrogateescape")
+        encoded = quote(text, safe=VISIBLE, errors="surrogateescape")
         if self.is_exact and is_path and encoded != text:
             # curl writes these digits in lower case.
-            pieces = (quote(char, safe=_VISIBLE, errors="surrogateescape") for char in text)
+            pieces = (quote(char, safe=VISIBLE, errors="surrogateescape") for char in text)
             encoded = "".join(one.lower() if len(one) > 1 else one for one in pieces)
         elif self.is_exact and encoded != text:
             self.notes.append("the query is percent-encoded: curl sends it as it is")
@@ -254,17 +271,21 @@ class Recorded:
         return json.dumps(cleaned) if found else None
 
     def _form(self, body: str) -> str:
-        parts = body.split("&")
-        pairs = [(parse_qsl(part, keep_blank_values=True) or [(part, "")])[0] for part in parts]
-        named = secret_parameters(pairs)
         cleaned = []
-        for part, (name, value) in zip(parts, pairs, strict=True):
-            is_secret = value and (name in named or has_secret_shape(value))
-            if is_secret and not self._is_variable(value):
+        for part, name, is_hidden in self._fields(body):
+            if is_hidden:
                 self.secrets.append(f"form field {name}")
                 part = f"{part.partition('=')[0]}={PLACEHOLDER}"
             cleaned.append(part)
         return "&".join(cleaned)
+
+
+def read_content(files: ContentFiles, path: str) -> bytes:
+    """Of a file that a request sends. Raises :class:`NotImportable`."""
+    try:
+        return files.read(path)
+    except UsageError as error:
+        raise NotImportable(f"its content is a file: {error.message}; {error.remedy}") from None
 
 
 def _one_or_all(values: list[str]) -> str | list[str]:

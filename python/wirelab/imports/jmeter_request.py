@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from urllib.parse import quote, quote_plus, unquote_plus
 
-from wirelab.errors import UsageError
 from wirelab.imports import multipart
 from wirelab.imports.beneath import ContentFiles
-from wirelab.imports.http_request import FORM, NotImportable, Pairs, Recorded
+from wirelab.imports.http_request import FORM, NotImportable, Pairs, Recorded, read_content
 from wirelab.imports.jmeter_rows import Rows
 from wirelab.imports.jmeter_values import Values
 from wirelab.imports.jmx_tree import Element
+from wirelab.stack.targets import VISIBLE
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")
 IN_QUERY = ("GET", "DELETE", "OPTIONS")
@@ -25,7 +25,6 @@ IN_CONTENT = ("POST", "PUT", "PATCH", "DELETE")
 CHARSET = "; charset=UTF-8"
 TEXT = f"text/plain{CHARSET}"
 _PLACEHOLDER = re.compile(r"(\$\{[^{}]*\})")
-_VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 _DEFAULTS = ("domain", "port", "protocol", "path", "contentEncoding", "proxyHost")
 """Properties that HTTP Request Defaults set, without their prefix."""
 
@@ -104,7 +103,7 @@ class Sampler:
     def _url(self, method: str) -> str:
         path = self._text("path")
         if re.match(r"https?://", path):
-            return quote(path, safe=_VISIBLE)
+            return quote(path, safe=VISIBLE)
         host, port = self._text("domain"), self._text("port")
         if not host:
             raise NotImportable("it names no server, and neither do HTTP Request Defaults")
@@ -114,7 +113,7 @@ class Sampler:
         mark = ("&" if "?" in path else "?") if query else ""
         protocol = (self._text("protocol") or "http").lower()
         place = f"{protocol}://{host}{f':{port}' if port else ''}"
-        return quote(f"{place}{'' if path[:1] == '/' else '/'}{path}{mark}{query}", safe=_VISIBLE)
+        return quote(f"{place}{'' if path[:1] == '/' else '/'}{path}{mark}{query}", safe=VISIBLE)
 
     @property
     def _arguments(self) -> list[Element]:
@@ -172,19 +171,9 @@ class Sampler:
             recorded.body = "&".join(map(self._field, fields))
         if not kind and not named and recorded.method in IN_CONTENT:
             kind = f"{FORM}{CHARSET}"  # also of no content
-        self._declare(recorded, kind)
+        if kind and recorded.declare(kind) and kind == TEXT:
+            recorded.notes.append("no header names the type of its content: text/plain")
         self._note_values(recorded)
-
-    def _declare(self, recorded: Recorded, kind: str) -> None:
-        """Adds the type of its content, unless a header manager names one."""
-        is_form = kind.startswith(multipart.KIND)
-        if is_form:  # the boundary belongs to it
-            recorded.headers = [h for h in recorded.headers if h[0].lower() != "content-type"]
-        is_named = any(name.lower() == "content-type" for name, _ in recorded.headers)
-        if kind and not is_named:
-            recorded.headers.append(("content-type", kind))
-            if kind == TEXT:
-                recorded.notes.append("no header names the type of its content: text/plain")
 
     def _note_values(self, recorded: Recorded) -> None:
         """Where values of rows are written in another way than by JMeter."""
@@ -233,10 +222,7 @@ class Sampler:
         path = self.values.fill(file.text("File.path"))
         if "${" in path:
             raise NotImportable("its file is another one for each row")
-        try:
-            return self.files.read(path)
-        except UsageError as error:
-            raise NotImportable(f"its content is a file: {error.message}; {error.remedy}") from None
+        return read_content(self.files, path)
 
 
 def _encode(text: str) -> str:

@@ -134,8 +134,10 @@ def _notes(element: Element) -> tuple[str, ...]:
 
 def _decode(content: bytes, encoding: str) -> str:
     try:
-        return content.decode(encoding or "utf-8-sig")
-    except (LookupError, UnicodeDecodeError) as error:
+        text = content.decode(encoding or "utf-8-sig")
+        text.encode()  # some codecs make half a character
+        return text
+    except (LookupError, UnicodeError) as error:
         raise NotImportable(f"its file is not text in {encoding or 'UTF-8'}: {error}") from None
 
 

@@ -15,10 +15,20 @@ from wirelab.imports import k6_syntax, load_script
 from wirelab.imports.budget import Budget
 from wirelab.imports.http_request import FORM, NotImportable, Recorded
 from wirelab.imports.k6_load import DEFAULT, Scenario, read_scenarios
-from wirelab.imports.k6_syntax import Scope, Unsupported, Value, field_of, parts, source_of, words
+from wirelab.imports.k6_syntax import (
+    Scope,
+    Unsupported,
+    Value,
+    as_text,
+    field_of,
+    parts,
+    source_of,
+    words,
+)
 from wirelab.imports.load_script import Group
 from wirelab.imports.operation import Imported, LeftOut
 from wirelab.imports.source import Text
+from wirelab.stack.targets import VISIBLE
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -42,7 +52,10 @@ UNSENT = ("tags", "timeout", "responseType", "responseCallback", "redirects", "d
 """Parameters of a request that do not change it."""
 WITHOUT_REQUESTS = ("handleSummary",)
 """Functions that k6 calls by their name, and that send nothing."""
-_VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
+GROUPS_DEPTH_MAX = 20
+"""Groups within each other."""
+STATEMENT_STEPS = 10
+"""Of the budget; a function is read again for each of its scenarios."""
 _FUNCTIONS = ("function_declaration", "function_expression", "arrow_function")
 _DECLARATIONS = ("lexical_declaration", "variable_declaration")
 
@@ -149,7 +162,7 @@ class _Script:
                 elif value.type in _FUNCTIONS:
                     self._export_function(name, value)
                 else:
-                    self.scope.values[name] = self.scope.read(value)
+                    self._declare_one(one, self.scope)
         else:
             raise Unsupported(made, words(made))
 
@@ -175,7 +188,7 @@ class _Script:
         group = Group(scenario.name, scenario.place, {}, is_bounded=False)
         function = self.exported.get(scenario.function)
         if function is None:
-            self.refused.append(f"{scenario.place}: there is no function {scenario.function}")
+            self.refused.append(f"{scenario.place}: function {scenario.function} is not exported")
             return group
         self._read_block(field_of(function, "body"), _Users(group, self.scope.inner()))
         try:
@@ -195,6 +208,7 @@ class _Script:
             self.attempt(lambda node: self._read_step(node, users), one)
 
     def _read_step(self, node: Node, users: _Users) -> None:
+        self.budget.take_steps(STATEMENT_STEPS)
         if node.type == "expression_statement":
             self._read_call(parts(node)[0], users)
         elif node.type in _DECLARATIONS:
@@ -240,8 +254,7 @@ class _Script:
             elif given[0].type != "identifier":
                 raise Unsupported(given[0], words(given[0]))
         elif called == "group" and len(given) == 2 and given[1].type in _FUNCTIONS:
-            inner = _Users(users.group, users.scope.inner())
-            self._read_block(field_of(given[1], "body"), inner)
+            self._read_block(field_of(given[1], "body"), users.inner(node))
         else:
             raise Unsupported(node, f"a call of {name[:80]}")
 
@@ -264,12 +277,20 @@ class _Users:
 
     group: Group
     scope: Scope
+    depth: int = 0
+    """Groups around it."""
+
+    def inner(self, node: Node) -> _Users:
+        """In a group. Raises :class:`Unsupported`."""
+        if self.depth >= GROUPS_DEPTH_MAX:
+            raise Unsupported(node, f"more than {GROUPS_DEPTH_MAX} groups within each other")
+        return _Users(self.group, self.scope.inner(), self.depth + 1)
 
 
 def _request(node: Node, function: str, scope: Scope) -> Recorded:
     """Raises :class:`Unsupported`."""
     given = k6_syntax.arguments_of(node)
-    values = [scope.read(one) for one in given]
+    values = [None if one.type == "undefined" else scope.read(one) for one in given]
     if function == "request" and values and isinstance(values[0], str):
         method, values = values[0].upper(), values[1:]
     elif function in METHODS:
@@ -283,7 +304,7 @@ def _request(node: Node, function: str, scope: Scope) -> Recorded:
         raise Unsupported(
             node, f"http.{function} without a text as its URL, or with more arguments"
         )
-    recorded = Recorded(method, quote(url, safe=_VISIBLE), is_exact=True)
+    recorded = Recorded(method, quote(url, safe=VISIBLE), is_exact=True)
     _add_params(recorded, params, node)
     _add_body(recorded, body, node)
     texts = (url, str(recorded.body or ""), *(value for _, value in recorded.headers))
@@ -302,7 +323,7 @@ def _add_params(recorded: Recorded, params: Value, node: Node) -> None:
             for header, text in value.items():
                 if not isinstance(text, (str, int, float)):
                     raise Unsupported(node, f"the header {header[:80]}, which is not a text")
-                recorded.headers.append((header, str(text)))
+                recorded.headers.append((header, as_text(text, node)))
         elif name not in UNSENT:
             raise Unsupported(node, f"the parameter {name[:80]} of a request")
     tags = params.get("tags")
@@ -319,7 +340,6 @@ def _add_body(recorded: Recorded, body: Value, node: Node) -> None:
         raise Unsupported(node, "content that is neither a text nor an object")
     if any(isinstance(value, (dict, list)) or value is None for value in body.values()):
         raise Unsupported(node, "a form with a value that is not a text")
-    texts = {name: v if isinstance(v, str) else str(v).lower() for name, v in body.items()}
+    texts = {name: as_text(value, node) for name, value in body.items()}
     recorded.body = urlencode(sorted(texts.items()))
-    if not any(name.lower() == "content-type" for name, _ in recorded.headers):
-        recorded.headers.append(("Content-Type", FORM))
+    recorded.declare(FORM)

@@ -33,7 +33,6 @@ UNSENT = {
 """Options that change no request, and why they are left out."""
 OF_A_SCENARIO = ("gracefulStop", "gracefulRampDown", "tags")
 """Keys of a scenario that change no request."""
-MAX_DURATION_S = load_script.CALLS_S_MAX
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)(ms|h|m|s|d))")
 _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -124,16 +123,13 @@ class Scenario:
         group.keys = load_script.users_in_stages(stages, group.pause_s)
 
     def _shared_iterations(self, group: Group) -> None:
-        settings = self.settings
-        key = "maxDuration" if "maxDuration" in settings.nodes else "duration"
-        max_s = settings.seconds(key, MAX_DURATION_S)
-        users, iterations = settings.count("vus", 1), settings.count("iterations", 1)
-        group.keys = load_script.users_who_share(users, iterations, max_s, group.pause_s)
+        users, iterations = self.settings.count("vus", 1), self.settings.count("iterations", 1)
+        group.keys = load_script.users_who_share(users, iterations, self._max_s, group.pause_s)
         group.is_bounded = True
 
     def _iterations_each(self, group: Group) -> None:
         users, each = self.settings.count("vus", 1), self.settings.count("iterations", 1)
-        group.keys = load_script.users_with_iterations(users, each, group.pause_s)
+        group.keys = load_script.users_with_iterations(users, each, group.pause_s, self._max_s)
         group.is_bounded = True
 
     def _constant_rate(self, group: Group) -> None:
@@ -146,6 +142,12 @@ class Scenario:
         stages = [Stage(one.target / self._unit_s, one.seconds) for one in self.settings.stages()]
         load_script.check_stages(len(stages), self.place)
         group.keys = load_script.calls_in_stages(start, stages, self._in_flight(group))
+
+    @property
+    def _max_s(self) -> float:
+        """The time limit of a number of iterations."""
+        key = "maxDuration" if "maxDuration" in self.settings.nodes else "duration"
+        return self.settings.seconds(key, load_script.CALLS_S_MAX)
 
     @property
     def _unit_s(self) -> float:

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
@@ -31,6 +32,8 @@ CHUNK_BYTES = 1024
 """Of the content, as the parser and the text of each node read it."""
 DEPTH_MAX = 100
 """Expressions within each other."""
+VALUES_A_STEP = 100
+"""Names that are copied for a block in one step of the budget."""
 INTEGER_MAX = 2**53 - 1
 """Numbers of JavaScript that are exact."""
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
@@ -141,7 +144,6 @@ class Scope:
             "true": lambda *_: True,
             "false": lambda *_: False,
             "null": lambda *_: None,
-            "undefined": lambda *_: None,
             "identifier": self._named,
             "object": self._object,
             "array": self._array,
@@ -155,6 +157,7 @@ class Scope:
 
     def inner(self) -> Scope:
         """A block within, whose names end with it."""
+        self._budget.take_steps(1 + len(self.values) // VALUES_A_STEP)
         scope = Scope(self._budget, self.values)
         scope.environment = self.environment
         return scope
@@ -172,20 +175,7 @@ class Scope:
         return value
 
     def _string(self, node: Node, depth: int) -> str:
-        found = []
-        for one in parts(node):
-            if one.type == "escape_sequence":
-                found.append(_unescape(one))
-            elif one.type == "template_substitution":
-                found.append(_as_text(self.read(parts(one)[0], depth), one))
-            else:
-                found.append(source_of(one))
-        text = "".join(found)
-        try:
-            # Two escapes may be the halves of one character.
-            return text.encode("utf-16", "surrogatepass").decode("utf-16")
-        except UnicodeDecodeError:
-            raise Unsupported(node, "half a character (a single surrogate)") from None
+        return _join_text(node, lambda one: as_text(self.read(parts(one)[0], depth), one))
 
     def _named(self, node: Node, _: int) -> Value:
         name = source_of(node)
@@ -210,6 +200,9 @@ class Scope:
         return made
 
     def _array(self, node: Node, depth: int) -> Value:
+        kinds = [one.type for one in node.children if one.type != "comment"]
+        if any(one == "," and before in ("[", ",") for before, one in pairwise(kinds)):
+            raise Unsupported(node, "a list with an empty place")
         return [self.read(one, depth) for one in parts(node)]
 
     def _unary(self, node: Node, depth: int) -> Value:
@@ -222,10 +215,10 @@ class Scope:
         operator = source_of(field_of(node, "operator"))
         left, right = field_of(node, "left"), field_of(node, "right")
         if operator in ("||", "??"):
-            return self._either(left, right, depth)
+            return self._either(operator, left, right, depth)
         one, other = self.read(left, depth), self.read(right, depth)
         if operator == "+" and (isinstance(one, str) or isinstance(other, str)):
-            return _as_text(one, left) + _as_text(other, right)
+            return as_text(one, left) + as_text(other, right)
         if operator in _ARITHMETIC and _is_number(one) and _is_number(other):
             try:
                 return _rounded(_ARITHMETIC[operator](float(one), float(other)))  # type: ignore[arg-type]
@@ -233,13 +226,18 @@ class Scope:
                 pass
         raise Unsupported(node, f"{words(node)} {operator}")
 
-    def _either(self, left: Node, right: Node, depth: int) -> Value:
+    def _either(self, operator: str, left: Node, right: Node, depth: int) -> Value:
         """``__ENV.NAME || default``."""
         if _is_environment(left):
             value = self.read(right, depth)
-            self.environment[_shown(left)] = _as_text(value, right)
+            self.environment[_shown(left)] = as_text(value, right)
             return value
-        return self.read(left, depth) or self.read(right, depth)
+        value = self.read(left, depth)
+        # Unlike in Python, empty objects and lists are true.
+        is_taken = (
+            value is not None if operator == "??" else value or isinstance(value, (dict, list))
+        )
+        return value if is_taken else self.read(right, depth)
 
     def _member(self, node: Node, depth: int) -> Value:
         if _is_environment(node):
@@ -264,7 +262,7 @@ class Scope:
             self._budget.check_value(value)
             return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
         if function == "encodeURIComponent" and len(given) == 1:
-            return quote(_as_text(self.read(given[0], depth), node), safe=_UNRESERVED)
+            return quote(as_text(self.read(given[0], depth), node), safe=_UNRESERVED)
         raise Unsupported(node, f"a call of {_shown(field_of(node, 'function'))}")
 
 
@@ -293,13 +291,22 @@ def key_of(pair: Node) -> str:
     """The name of a property. Raises :class:`Unsupported` for one that is calculated."""
     key = field_of(pair, "key")
     if key.type == "string":
-        return "".join(
-            _unescape(one) if one.type == "escape_sequence" else source_of(one)
-            for one in parts(key)
-        )
+        return _join_text(key)
     if key.type in ("property_identifier", "number"):
         return source_of(key)
     raise Unsupported(key, words(key))
+
+
+def _join_text(node: Node, fill: Callable[[Node], str] = source_of) -> str:
+    """The text of a string or a template, whose substitutions ``fill`` has. Raises
+    :class:`Unsupported`."""
+    read = {"escape_sequence": _unescape, "template_substitution": fill}
+    text = "".join(read.get(one.type, source_of)(one) for one in parts(node))
+    try:
+        # Two escapes may be the halves of one character.
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        raise Unsupported(node, "half a character (a single surrogate)") from None
 
 
 _ARITHMETIC: dict[str, Callable[[float, float], float]] = {
@@ -342,7 +349,7 @@ def _rounded(value: float) -> int | float:
     return int(value) if value == int(value) and abs(value) <= INTEGER_MAX else float(value)
 
 
-def _as_text(value: Value, node: Node) -> str:
+def as_text(value: Value, node: Node) -> str:
     """As a template writes it (ECMA-262, ToString)."""
     if isinstance(value, str):
         return value

@@ -15,6 +15,7 @@ from wirelab.imports.operation import (
     ScriptLoad,
     matches,
     slug,
+    write_only,
 )
 
 STEPS_MAX = 100
@@ -68,7 +69,7 @@ def select(
     others = [
         LeftOut(
             f"{one.place}: {one.name!r}",
-            f"its users have a load of their own; `--only '{one.name}'` takes them instead",
+            f"its users have a load of their own; `{write_only(one.name)}` takes them instead",
         )
         for one in groups
         if one is not group and one.operations
@@ -108,14 +109,16 @@ def users_in_stages(stages: Sequence[Stage], think_s: float = 0.0) -> Json:
     return {"loads": [_closed({"stages": listed}, think_s)], "window": _duration(_length(stages))}
 
 
-def users_with_iterations(users: int, each: int, think_s: float = 0.0) -> Json:
-    """Users who each repeat their requests that many times."""
+def users_with_iterations(
+    users: int, each: int, think_s: float = 0.0, max_s: float = CALLS_S_MAX
+) -> Json:
+    """Users who each repeat their requests ``each`` times."""
     load = _closed({"users": users, "iterations": each}, think_s)
-    return {"loads": [load], "window": {"calls": users * each, "max": write_time(CALLS_S_MAX)}}
+    return {"loads": [load], "window": {"calls": users * each, "max": write_time(max_s)}}
 
 
 def users_who_share(users: int, iterations: int, max_s: float, think_s: float = 0.0) -> Json:
-    """Users who together repeat their requests that many times."""
+    """Users who together repeat their requests ``iterations`` times."""
     return {
         "loads": [_closed({"users": users}, think_s)],
         "window": {"calls": iterations, "max": write_time(max_s)},

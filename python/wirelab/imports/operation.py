@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
+import glob
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -101,7 +103,10 @@ class Imported:
         origins = Counter(one.origin for one in fitting)
         origin = origins.most_common(1)[0][0]
         others = tuple(
-            LeftOut(f"{count} of {other or 'no server'}", f"`--only '{other}*'` takes them instead")
+            LeftOut(
+                f"{count} of {other or 'no server'}",
+                f"`{write_only(other, '*')}` takes them instead",
+            )
             for other, count in origins.items()
             if other != origin
         )
@@ -121,6 +126,11 @@ class Imported:
 def matches(operation: Operation, pattern: str) -> bool:
     """Whether a shell pattern matches one of its words."""
     return any(fnmatch.fnmatchcase(word, pattern) for word in operation.words)
+
+
+def write_only(name: str, end: str = "") -> str:
+    """The option that selects a name, as a shell reads it; ``end`` is a pattern."""
+    return f"--only {shlex.quote(glob.escape(name) + end)}"
 
 
 def slug(*words: str) -> str:

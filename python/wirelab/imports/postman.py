@@ -14,7 +14,7 @@ from wirelab.errors import UsageError
 from wirelab.imports import multipart
 from wirelab.imports.beneath import ContentFiles
 from wirelab.imports.budget import Budget
-from wirelab.imports.http_request import NotImportable, Pairs, Recorded
+from wirelab.imports.http_request import NotImportable, Pairs, Recorded, read_content
 from wirelab.imports.left_out import PLACEHOLDER
 from wirelab.imports.operation import (
     NAME_MAX,
@@ -252,12 +252,8 @@ class _Reader:
         elif mode == "file":
             self._add_file(recorded, body.get("file"))
             content_type = "application/octet-stream"
-        named = any(name.lower() == "content-type" for name, _ in recorded.headers)
-        if content_type.startswith(multipart.KIND):
-            recorded.headers = [h for h in recorded.headers if h[0].lower() != "content-type"]
-            named = False  # the boundary belongs to it
-        if (recorded.body or recorded.body_file) and not named:
-            recorded.headers.append(("content-type", content_type))
+        if recorded.body or recorded.body_file:
+            recorded.declare(content_type)
 
     def _add_form(self, recorded: Recorded, listed: Any) -> str:
         """Adds fields and files; returns the content type, empty without any."""
@@ -294,10 +290,7 @@ class _Reader:
         """Of a file. Raises :class:`NotImportable`."""
         if not isinstance(path, str) or not path:
             raise NotImportable("no file is selected for its content")
-        try:
-            return self.files.read(path)
-        except UsageError as error:
-            raise NotImportable(f"its content is a file: {error.message}; {error.remedy}") from None
+        return read_content(self.files, path)
 
     def _graphql(self, graphql: Any, recorded: Recorded) -> str:
         given = graphql if isinstance(graphql, dict) else {}

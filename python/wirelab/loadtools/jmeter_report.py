@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +19,7 @@ from pathlib import Path
 
 from wirelab.format.untrusted import parse_json, read_bounded
 from wirelab.loadtools.parsing import Options
-from wirelab.loadtools.tool_report import ToolOptions, ToolReport
+from wirelab.loadtools.tool_report import SHARES, ToolOptions, ToolReport, nearest_rank
 
 SHORT = "hvp:q:t:i:l:j:nsH:P:N:u:a:J:G:D:S:L:drR:egf:o:XA"
 FILE_BYTES_MAX = 256 * 1024 * 1024
@@ -45,7 +44,6 @@ _KEYS = {
     "max": "maxResTime",
 }
 """Of statistics.json, by the default of its percentiles."""
-_SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
 class JMeter:
@@ -121,8 +119,9 @@ def _read_samples(file: Path, report: ToolReport) -> ToolReport | None:
     count = len(took_ms)
     if count != report.requests or not count:
         return None
-    ranks = {name: math.ceil(round(share * count, 6)) for name, share in _SHARES.items()}
-    latency_s = {name: took_ms[rank - 1] / 1e3 for name, rank in ranks.items()}
+    latency_s = {
+        name: took_ms[nearest_rank(share, count) - 1] / 1e3 for name, share in SHARES.items()
+    }
     return replace(
         report,
         latency_s={

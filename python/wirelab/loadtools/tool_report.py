@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -18,6 +19,14 @@ PercentileDefinition = Literal["nearest", "next", "interpolated", "weibull", "es
 ``next``: the rank behind p n, rounded down. ``interpolated``: between the two ranks around
 1 + p (n - 1). ``weibull``: between those around p (n + 1) (type 6 of Hyndman and Fan 1996).
 ``estimated``: by a t-digest."""
+SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+"""Of the percentiles, by their names."""
+
+
+def nearest_rank(share: float, count: int) -> int:
+    """The least rank up to which that share of all values is."""
+    # 0.99 * 1000 is slightly more than 990 in floating point.
+    return math.ceil(round(share * count, 6))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ PORTS = {"http": 80, "https": 443, "grpc": 50051, "grpcs": 50051}
 """Default ports by scheme; gRPC's is the port that its documentation uses."""
 SECURE = ("https", "grpcs")
 """Schemes that use TLS."""
-_VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
+VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
+"""Characters that a path is sent with as they are."""
 LINKS = ipaddress.IPv4Network("198.18.0.0/15")
 """Addresses of links, which are not routed (RFC 2544, RFC 6890)."""
 
@@ -98,7 +99,7 @@ def _server(text: str, url: SplitResult, port: int | None, known: str) -> Server
 
 def _in_ascii(part: str) -> str:
     """Percent-encoded where a browser would do so (RFC 3987, section 3.1)."""
-    return quote(part, safe=_VISIBLE)
+    return quote(part, safe=VISIBLE)
 
 
 def _resolve(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:

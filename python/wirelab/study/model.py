@@ -436,7 +436,9 @@ class Study(Model):
         ):
             for part in named:
                 if part not in known:
-                    raise ValueError(f"there is no part {part!r}. {did_you_mean(part, known)}")
+                    raise ValueError(
+                        f"part {part!r} is not in `parts`. {did_you_mean(part, known)}"
+                    )
         for arm in self._arms_named():
             _legal(partial(_arm, self.arms, arm))
         if bool(self.quick) != (self.takes.quick is not None):

@@ -31,7 +31,7 @@ class Plan:
     """The experiment file of each part."""
     experiments: Mapping[str, Experiment]
     chosen: tuple[str, ...] = ()
-    """The parts that were named; empty: those that the study runs by itself."""
+    """The parts that were named, in the study's order; empty: those that it runs by itself."""
 
     def announcement(self) -> Iterator[str]:
         """How long it takes, where this is known, and what a first look cannot judge."""
@@ -98,11 +98,12 @@ def plan(
         )
         for part in parts(found, quick=quick, chosen=chosen)
     }
+    named = tuple(texts) if chosen else ()
     experiments = {
         part: experiment_file.parse(text, str(found.part(part))) for part, text in texts.items()
     }
-    is_default = scale is None and not chosen
-    return Plan(found, fraction, quick, is_default, texts, experiments, tuple(chosen))
+    is_default = scale is None and not named
+    return Plan(found, fraction, quick, is_default, texts, experiments, named)
 
 
 def parts(found: Found, *, quick: bool, chosen: Sequence[str] = ()) -> tuple[str, ...]:

@@ -16,7 +16,12 @@ from functools import cached_property
 from itertools import accumulate
 
 from wirelab.documents.dissection import Dissection, LatencyBin, Quantiles
-from wirelab.loadtools.tool_report import PercentileDefinition, ToolReport
+from wirelab.loadtools.tool_report import (
+    SHARES,
+    PercentileDefinition,
+    ToolReport,
+    nearest_rank,
+)
 from wirelab.wrap.wake_ups import tail_s
 
 OFF = 0.10
@@ -31,7 +36,6 @@ CENTROIDS = 100
 """Compression of a t-digest: its centroids hold at most 4 q (1 - q) / compression of all values
 (Dunning and Ertl 2019)."""
 NAMES = ("mean", "p50", "p90", "p95", "p99", "max")
-SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
 @dataclass(frozen=True)
@@ -81,12 +85,6 @@ class Latencies:
     def percentile(self, name: str) -> float:
         """By the nearest rank."""
         return self.at_rank(nearest_rank(SHARES[name], self.count))
-
-
-def nearest_rank(share: float, count: int) -> int:
-    """The least rank up to which that share of all values is."""
-    # 0.99 * 1000 is slightly more than 990 in floating point.
-    return math.ceil(round(share * count, 6))
 
 
 def tool_ranks(definition: PercentileDefinition, share: float, count: int) -> tuple[int, int]:
