@@ -210,6 +210,29 @@ def test_a_long_name_stays_within_80_columns() -> None:
     assert "with the opening of its connection" in words
 
 
+def test_times_that_the_clock_of_a_capture_did_not_show_have_no_parts() -> None:
+    none = {"count": 100, "elapsed_ms": 0.0, "parts_ms": {}}
+    slow = {"count": 10, "elapsed_ms": 10.0, "parts_ms": {"server": 10.0}}
+    compared = {"slowest": slow, "median": none, "resolution": 1 / 64}
+    one = {
+        "number": 1,
+        "flow": 0,
+        "exchange": 0,
+        "name": "GET /",
+        "protocol": "http1",
+        "at_ms": 0.0,
+        "has_opening": False,
+        "packets": [4, 5],
+        "time": {**none, "count": 1},
+    }
+    document = msgspec.convert({"of": 1000, "list": [one], "compared": compared}, Slowest)
+    assert " 0  packets 4–5, GET /" in list(packet_tail.lines(document))[2]
+    assert list(packet_tail.sentences(document))[1:] == [
+        "Those around the median (100, 0 on average).",
+        "The difference between them: 100 % server, until its first byte (1.00 ms).",
+    ]
+
+
 class Call(NamedTuple):
     """One request as the server saw it."""
 

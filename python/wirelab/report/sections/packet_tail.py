@@ -27,7 +27,7 @@ def lines(slowest: Slowest) -> Iterator[str]:
     yield f"{'N':>8} {'began':>9} {'took':>9}  where its time went"
     for one in slowest.list:
         head = f"{one.number:>8} {_time(one.at_ms):>9} {_time(one.time.elapsed_ms):>9}  "
-        words = f"{_largest(one.time.parts_ms)}; {_place(one)}"
+        words = "; ".join(filter(None, (_largest(one.time.parts_ms), _place(one))))
         yield from wrapping.wrap(head + words, WIDTH, subsequent_indent=_INDENT)
     for sentence in sentences(slowest):
         yield from wrapping.wrap(sentence, WIDTH, subsequent_indent="  ")
