@@ -134,13 +134,13 @@ def test_the_terminal_and_the_page_name_what_makes_the_slowest_slow(
     assert max(map(len, lines)) <= 80
     words = " ".join(text.split())
     assert "The 2 slowest of 300 exchanges (--timeline N shows one)" in words
-    said = (
+    sentences = (
         "The slowest 1 % (3 exchanges, 205 ms on average): 98 % loss recovery (200 ms).",
         "Those around the median (30, 5.00 ms on average): 100 % server, until its first byte",
         "The difference between them: 100 % loss recovery (200 ms).",
     )
     shown = unescape(page.read_text(encoding="utf-8"))
-    for sentence in said:
+    for sentence in sentences:
         assert sentence in words
         assert sentence in shown
     assert "Slowest exchanges" in shown
@@ -150,13 +150,15 @@ def test_the_terminal_and_the_page_name_what_makes_the_slowest_slow(
     assert "Slowest" not in run(capsys, "dissect", str(file))
 
 
-def test_equal_exchanges_have_no_tail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_exchanges_are_not_compared_part_by_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "x.pcap"
     write_calls(file)
     words = " ".join(run(capsys, "dissect", str(file), "--slowest", "1").split())
     assert (
-        "The slowest 1 % (3 exchanges) take 5.00 ms on average, and those around the median "
-        "5.00 ms: there is no tail."
+        "The slowest 1 % (3 exchanges) take 5.00 ms on average, about as long as those around the "
+        "median (5.00 ms)."
     ) in words
     assert "The difference between them" not in words
 
@@ -168,7 +170,7 @@ def test_few_exchanges_are_listed_and_not_compared_and_none_is_stated(
     write_calls(file, 4, calls=9)
     words = " ".join(run(capsys, "dissect", str(file), "--slowest", "1").split())
     assert "The slowest of 9 exchanges" in words
-    assert packet_tail.TOO_FEW in words
+    assert packet_tail.WORDING.too_few() in words
     assert "slowest 1 % (" not in words
     opened = Capture()
     opened.open()
@@ -206,6 +208,29 @@ def test_a_long_name_stays_within_80_columns() -> None:
     words = " ".join(" ".join(lines).split())
     assert "1234567" in words
     assert "with the opening of its connection" in words
+
+
+def test_times_that_the_clock_of_a_capture_did_not_show_have_no_parts() -> None:
+    none = {"count": 100, "elapsed_ms": 0.0, "parts_ms": {}}
+    slow = {"count": 10, "elapsed_ms": 10.0, "parts_ms": {"server": 10.0}}
+    compared = {"slowest": slow, "median": none, "resolution": 1 / 64}
+    one = {
+        "number": 1,
+        "flow": 0,
+        "exchange": 0,
+        "name": "GET /",
+        "protocol": "http1",
+        "at_ms": 0.0,
+        "has_opening": False,
+        "packets": [4, 5],
+        "time": {**none, "count": 1},
+    }
+    document = msgspec.convert({"of": 1000, "list": [one], "compared": compared}, Slowest)
+    assert " 0  packets 4–5, GET /" in list(packet_tail.lines(document))[2]
+    assert list(packet_tail.sentences(document))[1:] == [
+        "Those around the median (100, 0 on average).",
+        "The difference between them: 100 % server, until its first byte (1.00 ms).",
+    ]
 
 
 class Call(NamedTuple):
@@ -335,7 +360,7 @@ def test_calls_before_the_window_are_not_listed(
     assert all(0 <= one["intended_ns"] <= 0.4e9 for one in listed)
 
 
-def test_equal_calls_have_no_tail() -> None:
+def test_equal_calls_are_not_compared_phase_by_phase() -> None:
     phases = {"queueing_ns": 0, "write_ns": 0, "wait_ns": 50, "read_ns": 50}
     one = {"operation": "GET", "connection": 0, "port": 0, "ordinal": 4, "intended_ns": 7}
     listed = {**one, "response_ns": 100, "phases": phases, "failed": True}
@@ -350,7 +375,7 @@ def test_equal_calls_have_no_tail() -> None:
     compared = {"slowest": sums[0], "median": sums[1]}
     document = msgspec.convert({"of": 200, "list": [listed], "compared": compared}, SlowestCalls)
     (sentence,) = slow_calls.sentences(document)
-    assert sentence.endswith("there is no tail.")
+    assert sentence.endswith("about as long as those around the median (0.1 µs).")
     (row,) = slow_calls.rows(document)
     assert "failed: call 5 from connection 0" in row
 
@@ -367,17 +392,19 @@ def test_server_log_drive_and_capture_name_the_same_calls(
     command = [*COMMAND, "dissect", "--live", "--interface", "lo", "--port", str(port)]
     with subprocess.Popen(
         [*command, "--write", str(kept)],
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as capture:
+        assert capture.stdout is not None
         assert capture.stderr is not None
         assert "watching lo" in capture.stderr.readline()
         url = f"http://127.0.0.1:{port}/"
         driven = json.loads(run(capsys, "drive", url, "--calls", "300", "--slowest", "3", "--json"))
-        time.sleep(0.5)  # the last packets reach the capture
+        assert any("300 exchanges" in line for line in capture.stdout)
         capture.send_signal(signal.SIGINT)
-        assert capture.wait(30) == 0
+        capture.communicate(timeout=30)
+        assert capture.returncode == 0
     document = json.loads(run(capsys, "dissect", str(kept), "--slowest", "3", "--json"))
     assert document["exchanges"]["count"] == len(Handler.log.seen) == 300
     clients = {flow["flow"]: flow["client"] for flow in document["flows"]["list"]}

@@ -107,7 +107,7 @@ fn the_slowest_are_those_that_lost_a_packet_and_their_time_is_loss_recovery() {
 }
 
 #[test]
-fn equal_exchanges_have_no_tail() {
+fn the_slowest_of_equal_exchanges_took_as_long_as_the_others() {
     let (script, _) = thousand(|_| false);
     let slowest = slowest_of(&script, 5);
     assert_eq!(slowest.list.len(), 5);
@@ -168,7 +168,7 @@ fn an_opening_belongs_to_the_call_that_it_was_made_for() {
 }
 
 #[test]
-fn without_exchanges_there_are_no_slowest() {
+fn a_capture_without_exchanges_has_an_empty_list() {
     let mut script = Script::new();
     script.open(20);
     let slowest = slowest_of(&script, 5);
@@ -177,7 +177,7 @@ fn without_exchanges_there_are_no_slowest() {
 }
 
 #[test]
-fn nothing_is_listed_that_nobody_asked_for() {
+fn the_slowest_are_left_out_unless_asked_for() {
     let (script, _) = thousand(|_| false);
     assert!(script.dissect().slowest.is_none());
 }

@@ -5,21 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from wirelab.documents.dissection import Elapsed, Slowest, SlowExchange, TailComparison
 from wirelab.format import wrapping
-from wirelab.format.counting import counted
 from wirelab.format.numbers import NONE, percent, quantity, sanitize
 from wirelab.report.section import Section, Table
 from wirelab.report.sections import packet_waits
 from wirelab.report.sections.packet_waits import LABELS, WIDTH, shares
+from wirelab.report.sections.tail import Mean, Parts, Wording
 
 NOTHING = "No exchange with a whole reply was seen, so none is the slowest."
-TOO_FEW = "There are fewer than 100 exchanges, too few to compare the slowest 1 % with others."
-ALIKE = 1.1
-"""The slowest 1 % are not compared part by part if their mean is less than this times that of the
-exchanges around the median."""
 _INDENT = " " * 30
 
 
@@ -28,19 +22,15 @@ def lines(slowest: Slowest) -> Iterator[str]:
     if not slowest.list:
         yield from wrapping.wrap(NOTHING, WIDTH)
         return
-    yield from wrapping.wrap(_title(slowest), WIDTH)
+    title = WORDING.title(len(slowest.list), slowest.of)
+    yield from wrapping.wrap(f"{title.capitalize()} (--timeline N shows one):", WIDTH)
     yield f"{'N':>8} {'began':>9} {'took':>9}  where its time went"
     for one in slowest.list:
         head = f"{one.number:>8} {_time(one.at_ms):>9} {_time(one.time.elapsed_ms):>9}  "
-        words = f"{_largest(one.time)}; {_place(one)}"
+        words = "; ".join(filter(None, (_largest(one.time.parts_ms), _place(one))))
         yield from wrapping.wrap(head + words, WIDTH, subsequent_indent=_INDENT)
     for sentence in sentences(slowest):
         yield from wrapping.wrap(sentence, WIDTH, subsequent_indent="  ")
-
-
-def _title(slowest: Slowest) -> str:
-    listed = f"{len(slowest.list)} slowest" if len(slowest.list) > 1 else "slowest"
-    return f"The {listed} of {counted(slowest.of, 'exchange')} (--timeline N shows one):"
 
 
 def _place(one: SlowExchange) -> str:
@@ -54,57 +44,29 @@ def _name(one: SlowExchange) -> str:
 
 
 def sentences(slowest: Slowest) -> Iterator[str]:
-    """What the slowest 1 % did with its time, what those around the median did, and what makes
-    the difference."""
-    if slowest.compared is None:
-        if slowest.list:
-            yield TOO_FEW
-        return
-    slow, usual = _means(slowest.compared)
-    of_slow = _exchanges(slowest.compared.slowest)
-    if slow.elapsed_ms <= ALIKE * usual.elapsed_ms:
-        yield (
-            f"The slowest 1 % ({of_slow}) take {_time(slow.elapsed_ms)} on average, and those "
-            f"around the median {_time(usual.elapsed_ms)}: there is no tail."
-        )
-        return
-    of_usual = f"{slowest.compared.median.count:,}"
-    yield f"The slowest 1 % ({of_slow}, {_mean(slow)}): {_largest(slow)}."
-    yield f"Those around the median ({of_usual}, {_mean(usual)}): {_largest(usual)}."
-    yield f"The difference between them: {_largest(_longer(slow, usual))}."
+    """How the slowest 1 % differ from those around the median."""
+    if slowest.compared is not None:
+        yield from WORDING.compare(_mean(slowest.compared.slowest), _mean(slowest.compared.median))
+    elif slowest.list:
+        yield WORDING.too_few()
 
 
-def _largest(elapsed: Elapsed) -> str:
-    return packet_waits.largest(shares(elapsed))
+def _largest(parts_ms: Parts) -> str:
+    whole = Elapsed(count=1, elapsed_ms=sum(parts_ms.values()), parts_ms=dict(parts_ms))
+    return packet_waits.largest(shares(whole))
 
 
-def _exchanges(elapsed: Elapsed) -> str:
-    return counted(elapsed.count, "exchange")
+def _time(ms: float) -> str:
+    return quantity(ms * 1e6, "ns") if ms else "0"
 
 
-def _mean(elapsed: Elapsed) -> str:
-    return f"{_time(elapsed.elapsed_ms)} on average"
+WORDING = Wording("exchange", _time, _largest)
 
 
-def _means(compared: TailComparison) -> tuple[Elapsed, Elapsed]:
-    """Of one of the slowest, and of one of those around the median."""
-    return _per_exchange(compared.slowest), _per_exchange(compared.median)
-
-
-def _per_exchange(elapsed: Elapsed) -> Elapsed:
-    return msgspec.structs.replace(
-        elapsed,
-        count=1,
-        elapsed_ms=elapsed.elapsed_ms / elapsed.count,
-        parts_ms={part: ms / elapsed.count for part, ms in elapsed.parts_ms.items()},
-    )
-
-
-def _longer(slow: Elapsed, usual: Elapsed) -> Elapsed:
-    """The parts that are longer in slow exchanges, by how much."""
-    more = {part: ms - usual.parts_ms.get(part, 0.0) for part, ms in slow.parts_ms.items()}
-    longer = {part: ms for part, ms in more.items() if ms > 0}
-    return msgspec.structs.replace(slow, elapsed_ms=sum(longer.values()), parts_ms=longer)
+def _mean(elapsed: Elapsed) -> Mean:
+    """Of one exchange, milliseconds."""
+    parts = {part: ms / elapsed.count for part, ms in elapsed.parts_ms.items()}
+    return Mean(elapsed.count, parts)
 
 
 def section(slowest: Slowest | None) -> Section | None:
@@ -128,7 +90,7 @@ def _list_table(slowest: Sequence[SlowExchange]) -> Table:
             f"{one.packets[0]}–{one.packets[1]}",
             str(one.flow),
             _name(one),
-            _largest(one.time),
+            _largest(one.time.parts_ms),
         )
         for one in slowest
     ]
@@ -140,8 +102,8 @@ def _list_table(slowest: Sequence[SlowExchange]) -> Table:
 
 
 def _comparison_table(compared: TailComparison) -> Table:
-    slow, usual = _means(compared)
-    parts = list(dict.fromkeys(one.part for time in (slow, usual) for one in shares(time)))
+    slow, usual = _mean(compared.slowest), _mean(compared.median)
+    parts = list(dict.fromkeys(part for mean in (slow, usual) for part in _sorted(mean)))
     rows = [(LABELS.get(part, part), *_cells(slow, part), *_cells(usual, part)) for part in parts]
     caption = (
         f"Means of the slowest 1 % ({compared.slowest.count:,}) and of the tenth around the median "
@@ -152,12 +114,12 @@ def _comparison_table(compared: TailComparison) -> Table:
     return Table(columns, rows, caption, (1, 2, 3, 4))
 
 
-def _cells(elapsed: Elapsed, part: str) -> tuple[str, str]:
-    ms = elapsed.parts_ms.get(part)
-    if ms is None:
+def _sorted(mean: Mean) -> list[str]:
+    """Its parts, the largest first."""
+    return sorted(mean.parts, key=lambda part: -mean.parts[part])
+
+
+def _cells(mean: Mean, part: str) -> tuple[str, str]:
+    if part not in mean.parts:
         return NONE, NONE
-    return _time(ms), percent(ms / elapsed.elapsed_ms)
-
-
-def _time(ms: float) -> str:
-    return quantity(ms * 1e6, "ns") if ms else "0"
+    return _time(mean.parts[part]), percent(mean.parts[part] / mean.whole)

@@ -8,20 +8,17 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from wirelab.documents.event import CallPhases, CallSum, SlowCall, SlowestCalls
-from wirelab.format.counting import counted
+from wirelab.format.numbers import percent
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_seconds
 from wirelab.report.section import Section, Table
+from wirelab.report.sections.tail import Mean, Parts, Wording
 
 NOTHING = "No call was sent, so none is the slowest."
-TOO_FEW = "There are fewer than 100 calls, too few to compare the slowest 1 % with others."
 NO_PACKETS = (
     "These are the client's times: `drive` captures no packets. `wirelab dissect --slowest N` "
     "shows the packets of slow exchanges in a capture."
 )
-ALIKE = 1.1
-"""The slowest 1 % are not compared phase by phase if their mean is less than this times that of
-the calls around the median."""
 SHOWN_MIN = 0.05
 """Smaller phases of a call are not named, except for the largest."""
 PHASES = (
@@ -32,16 +29,12 @@ PHASES = (
 )
 """Field of the document, and what a reader knows it as."""
 
-Durations = dict[str, float]
-"""Nanoseconds by phase."""
-
 
 def title(slowest: SlowestCalls) -> str:
     """Begins the list."""
     if not slowest.list:
         return NOTHING
-    listed = f"{len(slowest.list)} slowest" if len(slowest.list) > 1 else "slowest"
-    return f"the {listed} of {counted(slowest.of, 'call')}"
+    return WORDING.title(len(slowest.list), slowest.of)
 
 
 def rows(slowest: SlowestCalls) -> Iterator[str]:
@@ -60,49 +53,39 @@ def _place(one: SlowCall) -> str:
 
 
 def sentences(slowest: SlowestCalls) -> Iterator[str]:
-    """What the slowest 1 % waited for, and what those around the median did."""
-    if slowest.compared is None:
-        if slowest.list:
-            yield TOO_FEW
-        return
-    slow, usual = slowest.compared.slowest, slowest.compared.median
-    of_slow, of_usual = _means(slow), _means(usual)
-    longer = {name: ns - of_usual[name] for name, ns in of_slow.items() if ns > of_usual[name]}
-    means = [sum(times.values()) for times in (of_slow, of_usual)]
-    if means[0] <= ALIKE * means[1]:
-        yield (
-            f"The slowest 1 % ({counted(slow.count, 'call')}) take {_seconds(means[0])} on "
-            f"average, and those around the median {_seconds(means[1])}: there is no tail."
-        )
-        return
-    yield (
-        f"The slowest 1 % ({counted(slow.count, 'call')}, {_seconds(means[0])} on average): "
-        f"{_largest(of_slow)}."
-    )
-    yield (
-        f"Those around the median ({usual.count:,}, {_seconds(means[1])} on average): "
-        f"{_largest(of_usual)}."
-    )
-    yield f"The difference between them: {_largest(longer)}."
+    """How the slowest 1 % differ from those around the median."""
+    if slowest.compared is not None:
+        yield from WORDING.compare(_mean(slowest.compared.slowest), _mean(slowest.compared.median))
+    elif slowest.list:
+        yield WORDING.too_few()
 
 
-def _durations(phases: CallPhases) -> Durations:
+def _durations(phases: CallPhases) -> dict[str, float]:
     return {name: float(ns) for name, ns in msgspec.structs.asdict(phases).items()}
 
 
-def _means(calls: CallSum) -> Durations:
-    return {name: ns / calls.count for name, ns in _durations(calls.phases).items()}
+def _mean(calls: CallSum) -> Mean:
+    """Of one call, nanoseconds."""
+    parts = {name: ns / calls.count for name, ns in _durations(calls.phases).items()}
+    return Mean(calls.count, parts)
 
 
-def _largest(durations: Durations) -> str:
+def _largest(durations: Parts) -> str:
     """``97 % waiting for the first byte (200 ms)``: the phases that make up most of it."""
     whole = sum(durations.values())
     words = dict(PHASES)
     named = sorted(durations.items(), key=lambda one: -one[1])
     kept = [one for place, one in enumerate(named) if not place or one[1] >= SHOWN_MIN * whole]
     return ", ".join(
-        f"{100.0 * ns / whole:.0f} % {words[name]} ({_seconds(ns)})" for name, ns in kept if whole
+        f"{percent(ns / whole)} {words[name]} ({_seconds(ns)})" for name, ns in kept if whole
     )
+
+
+def _seconds(ns: float) -> str:
+    return format_seconds(ns / 1e9)
+
+
+WORDING = Wording("call", _seconds, _largest)
 
 
 def section(slowest: SlowestCalls) -> Section:
@@ -136,7 +119,3 @@ def _list_table(slowest: Sequence[SlowCall]) -> Table:
 def _phase_cells(phases: CallPhases) -> list[str]:
     durations = _durations(phases)
     return [_seconds(durations[name]) for name, _ in PHASES]
-
-
-def _seconds(ns: float) -> str:
-    return format_seconds(ns / 1e9)

@@ -118,7 +118,7 @@ impl Tail {
         };
         numbers.open.push_back((numbers.started, self.started));
         numbers.started += 1;
-        // Calls that turned out to be none are never reported.
+        // Some calls are never reported, such as bytes that turned out not to be a call.
         if numbers.open.len() > NUMBERS_MAX {
             numbers.open.pop_front();
         }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use wirelab_contract::ranks::leading_bits;
+
 use super::log::Step;
 use super::rungs::{flag_names, way};
 use crate::flow::event::Direction;
@@ -10,6 +12,8 @@ use crate::packet::Flags;
 
 const SEQUENCES_MAX: usize = 256;
 const PACKETS_MAX: usize = 64;
+/// Gaps are less than 1/128 smaller than they were.
+const GAP_BITS: u32 = 8;
 
 /// Sums over the packets at one place (Welford 1962, for a stable deviation).
 #[derive(Debug, Clone, Default)]
@@ -18,14 +22,8 @@ struct Sums {
     mean_us: f64,
     squares: f64,
     sizes: ValueCounts,
-    /// In nanoseconds, to their first bits.
+    /// In nanoseconds, to their first [`GAP_BITS`].
     gaps: ValueCounts,
-}
-
-/// A number without what lies below its first eight bits: less than 1/128 smaller.
-fn leading_bits(value: u64) -> u64 {
-    let below = (u64::BITS - value.leading_zeros()).saturating_sub(8);
-    value >> below << below
 }
 
 impl Sums {
@@ -36,7 +34,7 @@ impl Sums {
         self.mean_us += from_mean / self.n as f64;
         self.squares += from_mean * (gap_us - self.mean_us);
         self.sizes.add(bytes.into());
-        self.gaps.add(leading_bits(gap_ns));
+        self.gaps.add(leading_bits(gap_ns, GAP_BITS));
     }
 
     fn spread(&self) -> Spread {
