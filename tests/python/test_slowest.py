@@ -260,7 +260,8 @@ class Log:
             return is_slow
 
 
-SLOW_S = 0.2
+SLOW_S = 1.0
+"""Longer than a busy machine stops a process."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
