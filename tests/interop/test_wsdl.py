@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import Any
 
 import pytest
@@ -128,3 +129,14 @@ def test_the_address_of_a_service_with_tls_is_of_https(host: Host, language: str
             session.verify = str(hosted.tls.of_client("tls")["ca"])
             client = read(f"https://{hosted.address}/charging/soap?wsdl", session)
         assert read_addresses(client) == {f"https://{hosted.address}/charging/soap"}
+
+
+@pytest.mark.parametrize("language", ["rust", "go"])
+def test_the_address_over_http2_is_that_of_the_request(host: Host, language: str) -> None:
+    """HTTP/2 has it in the target (``:authority``), in place of a header."""
+    with host.start(f"soap@{language}?transport=http/2", "charging") as hosted:
+        url = f"http://{hosted.address}/charging/soap"
+        asked = ["curl", "--silent", "--noproxy", "*", "--http2-prior-knowledge", f"{url}?wsdl"]
+        reply = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10)
+    assert f'location="{url}"' in reply.stdout
+    assert f'"{PLACEHOLDER}' not in reply.stdout

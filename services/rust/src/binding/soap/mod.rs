@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{RawQuery, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Extension, Router};
@@ -102,6 +102,7 @@ async fn wrong_method() -> Response {
 async fn description(
     State(state): Shared,
     RawQuery(query): RawQuery,
+    uri: Uri,
     fields: HeaderMap,
 ) -> Response {
     // `?wsdl` is a convention of the toolkits, in either case.
@@ -113,7 +114,11 @@ async fn description(
         Security::Tls | Security::Mtls => "https",
     };
     // Clients generate their endpoint from it, so it must be the address that they reached.
-    let host = fields.get(header::HOST).and_then(|host| host.to_str().ok());
+    // In HTTP/2 it is part of the target, and Host is absent (RFC 9113, section 8.3.1).
+    let named = fields.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = uri
+        .authority()
+        .map_or(named, |authority| Some(authority.as_str()));
     let text = wsdl::describe(state.contract, state.stack.codec, scheme, host);
     ([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response()
 }
