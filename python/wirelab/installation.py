@@ -51,6 +51,14 @@ def _base(variable: str, default: Path) -> Path:
     return named if named.is_absolute() else Path.home() / default
 
 
+def extra(name: str) -> str:
+    """The command that installs what an optional part of wirelab needs: an extra of its wheel, or
+    the development group of a checkout, which has all of them."""
+    if checkout.find() is not None:
+        return "run `make develop` in the checkout"
+    return f"pip install 'wirelab[{name}]'"
+
+
 def experiment(file: Path) -> Path:
     """The file itself if it exists. Otherwise the experiment of that name that comes with wirelab,
     for ``links``, ``links.yaml`` or ``experiments/links.yaml``; the file itself if there is none.

@@ -159,6 +159,14 @@ def test_the_client_that_differs_is_named_and_no_other(changes: Json, words: lis
         assert sentence.startswith(start)
 
 
+@pytest.mark.parametrize(("cores", "count"), [(None, 0), (4, 0), (3, 1)])
+def test_clients_that_outnumber_their_cores_are_mentioned(cores: int | None, count: int) -> None:
+    clients = tuple(map(_client, range(1, 5)))
+    found = list(comparison.notes(Together(_outcome(), clients, cores)))
+    assert len(found) == count
+    assert all(sentence.startswith("4 clients shared 3 cores") for sentence in found)
+
+
 def test_one_client_is_compared_with_nothing() -> None:
     assert list(comparison.notes(Together(_outcome(), (_client(1, rate_per_s=0.0),)))) == []
 
@@ -205,6 +213,10 @@ def test_without_ray_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         pytest.raises(LabError, match="not installed") as caught,
         start_clients(ClientsSpec(2), Interruption()),
     ):
+        pass
+    assert caught.value.remedy == "run `make develop` in the checkout"
+    monkeypatch.setattr("wirelab.checkout.find", lambda: None)
+    with pytest.raises(LabError) as caught, start_clients(ClientsSpec(2), Interruption()):
         pass
     assert caught.value.remedy == "pip install 'wirelab[ray]'"
 

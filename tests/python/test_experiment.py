@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from wirelab import checkout
+from wirelab.cli import main
 from wirelab.documents.plan import Window, WindowCalls
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
@@ -406,3 +407,20 @@ def test_no_message_names_a_class() -> None:
             assert "dictionary" not in message, f"{model.__name__}: {message}"
             words = set(re.findall(r"\w+", message))
             assert not names & words, f"{model.__name__}: {message}"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(None, "No such file or directory"), (b"", "Is a directory"), (b"\xd5\x00", "not UTF-8 text")],
+)
+def test_run_refuses_a_file_that_cannot_be_read(
+    content: bytes | None, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.yaml"
+    if content:
+        file.write_bytes(content)
+    elif content is not None:
+        file.mkdir()
+    assert main(["run", str(file), "--out", str(tmp_path / "out")]) == 2
+    assert reason in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "out").exists()

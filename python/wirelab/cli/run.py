@@ -162,7 +162,7 @@ def _run(
     file = installation.experiment(file)
     from wirelab.experiment import loading as experiment_file
 
-    source = file.read_text(encoding="utf-8")
+    source = experiment_file.read(file)
     if options.repeats is not None:
         source = with_repeats(source, options.repeats)
     experiment = experiment_file.parse(source, str(file))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from wirelab.clients.together import ClientResult, Together
+from wirelab.format.counting import counted
 from wirelab.format.units import format_seconds
 
 LATE_MS = 5.0
@@ -38,6 +39,11 @@ def notes(together: Together) -> Iterator[str]:
                 "the load may be its limit and not the service's"
             )
     yield from _slower(together.clients)
+    if together.cores is not None and len(together.clients) > together.cores:
+        yield (
+            f"{len(together.clients)} clients shared {counted(together.cores, 'core')} with the "
+            "service: more clients than cores make no more load"
+        )
 
 
 def _slower(clients: Sequence[ClientResult]) -> Iterator[str]:

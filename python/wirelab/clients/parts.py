@@ -65,7 +65,7 @@ def _divided(group: Group) -> Iterator[tuple[int, str, str]]:
     if isinstance(load, ClosedLoad):
         yield load.users, "user", "--users"
     else:
-        yield load.in_flight_max, "place for a call in flight", "--in-flight"
+        yield load.in_flight_max, "place for a call in flight", "--connections"
     if window.calls is not None:
         yield window.calls.calls, "call", "--calls"
 

@@ -12,8 +12,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from wirelab import installation
 from wirelab.clients.client import LoadClient
 from wirelab.errors import LabError, TrialFailed, UsageError
+from wirelab.format.counting import counted
 from wirelab.process.interruption import Interruption
 
 PLACE_S = 30.0
@@ -114,11 +116,13 @@ def start_clients(spec: ClientsSpec, interruption: Interruption) -> Iterator[Seq
 def _load() -> Any:
     # Ray reports its usage to its makers otherwise.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # What fails is reported as an error of wirelab, not as lines of Ray's own log.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
         import ray
     except ImportError as error:
         raise LabError(
-            "several clients need Ray, which is not installed", "pip install 'wirelab[ray]'"
+            "several clients need Ray, which is not installed", installation.extra("ray")
         ) from error
     return ray
 
@@ -147,7 +151,7 @@ def _connect(ray: Any, spec: ClientsSpec) -> None:
         reason = str(error).strip().partition("\n")[0]
         raise LabError(
             f"Ray on {where} cannot be used: {type(error).__name__}: {reason}",
-            "does `ray status` show it?",
+            "does `ray status` show it, and is RAY_AUTH_MODE=token set here as it is there?",
         ) from error
     finally:
         for number, handler in handlers.items():
@@ -195,12 +199,14 @@ def _reserve(ray: Any, spec: ClientsSpec, interruption: Interruption) -> Any:
     nodes = [node for node in ray.nodes() if node["Alive"]]
     free = ray.available_resources()
     named = ", ".join(
-        sorted(f"{node['NodeName']} ({node['Resources'].get('CPU', 0):g} CPUs)" for node in nodes)
+        f"{node['NodeName']} ({counted(int(node['Resources'].get('CPU', 0)), 'CPU')})"
+        for node in sorted(nodes, key=lambda node: str(node["NodeName"]))
     )
     ray.util.remove_placement_group(group)
     raise LabError(
         f"{spec.count} clients need as many nodes with a free CPU; within {PLACE_S:.0f} s the "
-        f"cluster had {len(nodes)}: {named}, with {free.get('CPU', 0):g} CPUs free together",
+        f"cluster had {len(nodes)}: {named}, with {counted(int(free.get('CPU', 0)), 'CPU')} free "
+        "together",
         f"start more nodes with `ray start`, or use --clients {len(nodes)}",
     )
 

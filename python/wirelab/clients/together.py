@@ -17,6 +17,7 @@ from wirelab.clients.ray_cluster import ClientsSpec, RayClient, start_clients
 from wirelab.documents.event import Event, Fault, Outcome, Progress
 from wirelab.documents.plan import Plan
 from wirelab.errors import LabError, TrialFailed, UsageError
+from wirelab.experiment.placement import available_cores
 from wirelab.process.engine import RunObserver
 from wirelab.process.interruption import Interruption
 
@@ -59,6 +60,8 @@ class Together:
     outcome: Outcome
     """The sum."""
     clients: tuple[ClientResult, ...]
+    cores: int | None = None
+    """Cores that all share; None: they are on different machines."""
 
 
 class ClientsRunner:
@@ -113,7 +116,8 @@ def drive_by(
     again = _measure_clocks(clients)
     shares = parts.shares(plan, len(clients))
     results = zip(clients, infos, shares, outcomes, offsets, again, strict=True)
-    return Together(parts.merge(outcomes), tuple(_result(*one) for one in results))
+    cores = len(available_cores()) if len({info.boot for info in infos}) == 1 else None
+    return Together(parts.merge(outcomes), tuple(_result(*one) for one in results), cores)
 
 
 def _measure_clocks(clients: Sequence[RayClient]) -> list[ClockOffset]:

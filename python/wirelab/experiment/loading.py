@@ -24,6 +24,11 @@ def load(path: Path) -> Experiment:
     return typed_documents.load(path, Experiment, "an experiment", _further_problems)
 
 
+def read(path: Path) -> str:
+    """The text of an experiment file. Raises :class:`ExperimentError` where it cannot be read."""
+    return typed_documents.read(path)
+
+
 def parse(text: str, name: str = "experiment", *, needs_secrets: bool = True) -> Experiment:
     """Reads the text of an experiment file; without ``needs_secrets`` the environment may lack
     values. Raises :class:`ExperimentError`."""

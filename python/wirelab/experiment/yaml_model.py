@@ -40,12 +40,16 @@ Further = Callable[[Model, documents.Document], list[str]]
 def load(path: Path, model: type[Model], what: str, further: Further[Model] | None = None) -> Model:
     """Reads a file. ``what`` names the kind of document, with its article.
     Raises :class:`ExperimentError` with all its problems."""
+    return parse(read(path), str(path), model, what, further)
+
+
+def read(path: Path) -> str:
+    """The text of a file. Raises :class:`ExperimentError` where it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ExperimentError([f"{path}: cannot be read: {reason}"]) from error
-    return parse(text, str(path), model, what, further)
 
 
 def parse(

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
+from wirelab import installation
 from wirelab.errors import ImportLimit, UsageError
 from wirelab.format.sanitize import sanitize
 from wirelab.imports.budget import Budget
@@ -101,7 +102,7 @@ def _parse(text: Text, content: bytes) -> Node:
     except ImportError:
         raise UsageError(
             "scripts of k6 are read with tree-sitter, which is not installed",
-            "pip install 'wirelab[k6]'",
+            installation.extra("k6"),
         ) from None
     parser = Parser(Language(tree_sitter_javascript.language()))
     end = time.process_time() + PARSE_S_MAX

@@ -8,6 +8,7 @@ from typing import Any
 from wirelab.checks.replies import UNCHECKED, differences
 from wirelab.documents.event import GroupOutcome, SlowestCalls, Times
 from wirelab.format.counting import counted, failure_text
+from wirelab.format.numbers import digits
 from wirelab.format.units import format_bytes, format_seconds
 from wirelab.records.conversion import convert
 from wirelab.records.group import STREAM_TIMES, RepliesResult
@@ -74,6 +75,8 @@ def _sections(result: Json, group: GroupOutcome, verdicts: Sequence[str]) -> Ite
         yield slow_calls.section(convert(result["slowest"], SlowestCalls))
     if parts := list(_parts(result)):
         yield Section("Parts of the load", tables=parts)
+    if result["clients"]:
+        yield Section("Clients", tables=[_clients(result["clients"])])
 
 
 def _streams(streams: Json, group: GroupOutcome) -> Section:
@@ -202,6 +205,26 @@ def _replies(result: Json) -> Section:
 def _examples(result: Json, kind: str) -> str:
     found = (text for text in result["error_examples"] if text.startswith(f"{kind}: "))
     return "\n".join(dict.fromkeys(text.removeprefix(f"{kind}: ") for text in found))
+
+
+def _clients(clients: Sequence[Json]) -> Table:
+    """What each of several engines did."""
+    rows = []
+    for client in clients:
+        times = (client["p50_ms"], client["p99_ms"])
+        rows.append(
+            [
+                client["client"],
+                client["node"],
+                f"{client['calls']:,}",
+                f"{client['errors']:,}",
+                digits(client["rate_per_s"]),
+                *("" if ms is None else format_seconds(ms / 1e3) for ms in times),
+                format_seconds(client["cpu_s"]),
+            ]
+        )
+    columns = ["client", "node", "calls", "failed", "good calls/s", "p50", "p99", "CPU"]
+    return Table(columns, rows, "By client.", numeric=range(2, len(columns)))
 
 
 def _parts(result: Json) -> Iterator[Table]:

@@ -18,8 +18,8 @@ use crate::record::replies::Replies;
 /// Examples of failures that a result has.
 const EXAMPLES_MAX: usize = 10;
 
-/// Adds up the outcomes of all parts of one load. Counts, rates and histograms add up, so that
-/// percentiles are those of one process that had made all calls. What was planned is planned for
+/// Adds up the outcomes of all parts of one load. Counts and histograms add up, and rates are those
+/// over the longest window, so that percentiles are those of one process that had made all calls. What was planned is planned for
 /// the whole in each part. `response_over_time`, `first_calls_ns` and `slowest` are left out, since
 /// parts do not hold what they are made of.
 ///
@@ -123,7 +123,20 @@ fn add_group(mine: &mut GroupOutcome, mut theirs: GroupOutcome) -> Result<(), Fa
         let (one, other) = (&mine.name, &theirs.name);
         return Err(refused(format!("groups differ: {one} and {other}")));
     }
-    mine.window_s = mine.window_s.max(theirs.window_s);
+    let window_s = mine.window_s.max(theirs.window_s);
+    // Windows that calls end are not equally long: each part counts by its own.
+    let over_all = |mine_per_s: f64, theirs_per_s: f64| match window_s > 0.0 {
+        true => (mine_per_s * mine.window_s + theirs_per_s * theirs.window_s) / window_s,
+        false => 0.0,
+    };
+    (mine.rate_per_s, mine.concurrency) = (
+        over_all(mine.rate_per_s, theirs.rate_per_s),
+        over_all(mine.concurrency, theirs.concurrency),
+    );
+    mine.streams = both(mine.streams.take(), theirs.streams, |one, other| {
+        add_streams(&one, &other, over_all)
+    });
+    mine.window_s = window_s;
     mine.calls += theirs.calls;
     mine.ok += theirs.ok;
     mine.errors += theirs.errors;
@@ -133,8 +146,6 @@ fn add_group(mine: &mut GroupOutcome, mut theirs: GroupOutcome) -> Result<(), Fa
     add_counts(&mut mine.errors_by_kind, theirs.errors_by_kind);
     add_counts(&mut mine.errors_by_code, theirs.errors_by_code);
     add_examples(&mut mine.error_examples, theirs.error_examples);
-    mine.rate_per_s += theirs.rate_per_s;
-    mine.concurrency += theirs.concurrency;
     mine.queue_max += theirs.queue_max;
     mine.connections_opened += theirs.connections_opened;
     mine.connections_peak += theirs.connections_peak;
@@ -168,7 +179,6 @@ fn add_group(mine: &mut GroupOutcome, mut theirs: GroupOutcome) -> Result<(), Fa
         }
         (one, other) => one.or(other),
     };
-    mine.streams = both(mine.streams.take(), theirs.streams, add_streams);
     Ok(())
 }
 
@@ -314,7 +324,11 @@ fn add_replies(one: &RepliesOutcome, other: &RepliesOutcome) -> Option<RepliesOu
     Some(sum.outcome())
 }
 
-fn add_streams(one: StreamsOutcome, other: StreamsOutcome) -> StreamsOutcome {
+fn add_streams(
+    one: &StreamsOutcome,
+    other: &StreamsOutcome,
+    over_all: impl Fn(f64, f64) -> f64,
+) -> StreamsOutcome {
     StreamsOutcome {
         messages: one.messages + other.messages,
         items: one.items + other.items,
@@ -325,9 +339,9 @@ fn add_streams(one: StreamsOutcome, other: StreamsOutcome) -> StreamsOutcome {
         stopped: one.stopped + other.stopped,
         tokens: one.tokens + other.tokens,
         counted: one.counted + other.counted,
-        messages_per_s: one.messages_per_s + other.messages_per_s,
-        items_per_s: one.items_per_s + other.items_per_s,
-        bytes_per_s: one.bytes_per_s + other.bytes_per_s,
-        tokens_per_s: one.tokens_per_s + other.tokens_per_s,
+        messages_per_s: over_all(one.messages_per_s, other.messages_per_s),
+        items_per_s: over_all(one.items_per_s, other.items_per_s),
+        bytes_per_s: over_all(one.bytes_per_s, other.bytes_per_s),
+        tokens_per_s: over_all(one.tokens_per_s, other.tokens_per_s),
     }
 }

@@ -13,6 +13,7 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING
 
+from wirelab import installation
 from wirelab.errors import EXIT_OK, UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def run(permissions: PermissionOptions, limits: LimitOptions) -> int:
     if importlib.util.find_spec("mcp") is None:
         raise UsageError(
             "the Python SDK of the Model Context Protocol is not installed",
-            "pip install 'wirelab[mcp]'",
+            installation.extra("mcp"),
         )
     if sys.stdin.isatty():
         raise UsageError(

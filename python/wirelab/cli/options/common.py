@@ -127,7 +127,9 @@ POSTGRES = click.option(
 
 
 def accept_folder(option_name: str, file: Path) -> None:
-    """Raises :class:`UsageError` for a file whose folder does not exist."""
+    """Raises :class:`UsageError` for a file whose folder does not exist, and for a folder."""
+    if file.is_dir():
+        raise UsageError(f"{option_name} {file} is a folder", "name a file")
     if not file.parent.is_dir():
         raise UsageError(
             f"{option_name} {file}: the folder {file.parent} does not exist",

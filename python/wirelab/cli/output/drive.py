@@ -159,7 +159,11 @@ def _show_lacking(result: Json) -> None:
     """Prints how many calls the p99 lacks, and what would have them."""
     calls = result["calls"]
     needed = calls_needed("p99") or 0
-    if "p99" in result["latency_ms"] or not 0 < calls < needed:
+    if "p99" in result["latency_ms"] or not 0 < calls < needed or not result["ok"]:
+        return
+    if result["stages"] or result["bursts"]:
+        # Their length is not that of --duration.
+        _say(f"  p99: {calls:,} of {needed:,} calls")
         return
     seconds = window_for(calls, result["window_s"], needed)
     duration = format_seconds(seconds).replace(" ", "")
