@@ -131,7 +131,7 @@ def test_the_address_of_a_service_with_tls_is_of_https(host: Host, language: str
         assert read_addresses(client) == {f"https://{hosted.address}/charging/soap"}
 
 
-@pytest.mark.parametrize("language", ["rust", "go"])
+@pytest.mark.parametrize("language", ["rust", "go", "java"])
 def test_the_address_over_http2_is_that_of_the_request(host: Host, language: str) -> None:
     """HTTP/2 has it in the target (``:authority``), in place of a header."""
     with host.start(f"soap@{language}?transport=http/2", "charging") as hosted:

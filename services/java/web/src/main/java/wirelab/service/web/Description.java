@@ -37,7 +37,11 @@ final class Description {
     /** Clients generate their endpoint from it, so it names the address that they reached. */
     void answer(HttpServletRequest request, HttpServletResponse response) throws IOException {
         String host = request.getHeader("Host");
-        String text = host == null || !HOST.matcher(host).matches()
+        if (host == null) {
+            // HTTP/2 has it in the target.
+            host = request.getServerName() + ":" + request.getServerPort();
+        }
+        String text = !HOST.matcher(host).matches()
                 ? committed
                 : committed.replace(PLACEHOLDER, "location=\"" + scheme + "://" + host + "/");
         response.setContentType("text/xml;charset=utf-8");
