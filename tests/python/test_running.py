@@ -27,6 +27,7 @@ from wirelab.process.interruption import Interruption
 from wirelab.records.noise import NoiseRecord
 from wirelab.records.trial import Trial
 from wirelab.report.page import write_page
+from wirelab.run import directory as run_directory
 from wirelab.run import runner as running
 from wirelab.run.progress import Silent
 from wirelab.run.runner import Run
@@ -506,3 +507,12 @@ def test_a_database_gives_up_before_the_caller_does(tmp_path: Path) -> None:
     run = _run(tmp_path / "run", text)
     written = (run.folder / "trials" / run.trials[0].id / "service.json").read_text()
     assert json.loads(written)["configuration"]["store"]["timeout_ms"] == 3_600
+
+
+def test_the_demo_takes_the_repeats_that_its_advice_names(
+    stand_in: Callable[..., None], tmp_path: Path
+) -> None:
+    stand_in()
+    folder = tmp_path / "demo"
+    main(["demo", "--quick", "--repeats", "2", "--share", "--out", str(folder)])
+    assert run_directory.read_manifest(folder).experiment["repeats"] == 2

@@ -68,7 +68,7 @@ impl<const PARTS: usize> RankedTimes<PARTS> {
     /// Adds a time of that length.
     pub fn add(&mut self, ns: u64, parts: [u64; PARTS]) {
         let time = RankSum { count: 1, parts };
-        self.bin(leading_bits(ns, BITS)).add_some(1, &time);
+        self.bin(keep_leading_bits(ns, BITS)).add_some(1, &time);
         self.count += 1;
     }
 
@@ -116,7 +116,7 @@ fn scale(ns: u64, some: u64, all: u64) -> u64 {
 }
 
 /// A number without what lies below that number of its first bits.
-pub fn leading_bits(number: u64, bits: u32) -> u64 {
+pub fn keep_leading_bits(number: u64, bits: u32) -> u64 {
     let below = (u64::BITS - number.leading_zeros()).saturating_sub(bits);
     number >> below << below
 }
@@ -194,7 +194,7 @@ mod tests {
 
         #[test]
         fn a_bin_is_as_narrow_as_documented(ns: u64) {
-            let least = leading_bits(ns, BITS);
+            let least = keep_leading_bits(ns, BITS);
             prop_assert!(least <= ns);
             prop_assert!((ns - least) as f64 <= RESOLUTION * least as f64);
         }

@@ -63,6 +63,12 @@ def run(
 @click.command(cls=GroupedCommand)
 @DIRECTORY
 @click.option("--quick", is_flag=True, help="Small messages only: an answer in 20 seconds.")
+@click.option(
+    "--repeats",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Trials per cell, in place of the demo's.",
+)
 @READY_TIMEOUT
 @SHARE
 @AS_JSON
@@ -70,6 +76,7 @@ def run(
 def demo(
     directory: DirectoryOptions,
     quick: bool,
+    repeats: int | None,
     ready_timeout_s: float | None,
     share: bool,
     as_json: bool,
@@ -78,7 +85,7 @@ def demo(
     return _run(
         DEMO_QUICK if quick else DEMO,
         directory,
-        RunOptions(ready_timeout_s=ready_timeout_s, share=share),
+        RunOptions(repeats=repeats, ready_timeout_s=ready_timeout_s, share=share),
         ThresholdOptions(),
         (),
         as_json=as_json,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wirelab_contract::ranks::leading_bits;
+use wirelab_contract::ranks::keep_leading_bits;
 
 use super::log::Step;
 use super::rungs::{flag_names, way};
@@ -34,7 +34,7 @@ impl Sums {
         self.mean_us += from_mean / self.n as f64;
         self.squares += from_mean * (gap_us - self.mean_us);
         self.sizes.add(bytes.into());
-        self.gaps.add(leading_bits(gap_ns, GAP_BITS));
+        self.gaps.add(keep_leading_bits(gap_ns, GAP_BITS));
     }
 
     fn spread(&self) -> Spread {
