@@ -267,12 +267,22 @@ def test_the_page_shows_the_run_and_escapes_what_came(
 
 
 def test_a_page_that_cannot_be_written_costs_no_result(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # /proc takes no files, not even root's.
+    code, out, err = _drive(capsys, url, "--calls", "5", "--report", "/proc/page.html")
+    assert code == 2
+    assert "5 calls" in out
+    assert "--report /proc/page.html cannot be written" in " ".join(err.split())
+
+
+def test_a_folder_as_page_is_refused_before_the_calls(
     url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = _drive(capsys, url, "--calls", "5", "--report", str(tmp_path))
     assert code == 2
-    assert "5 calls" in out
-    assert "--report" in err
+    assert out == ""
+    assert "is a folder" in " ".join(err.split())
 
 
 def test_a_terminal_sees_a_line_per_second_and_a_pipe_none(url: str) -> None:

@@ -20,6 +20,7 @@ from tests.python.importing import (
 )
 from tests.python.importing import importer as importer
 from tests.python.logging_server import serve
+from wirelab import installation
 from wirelab.cli import main
 from wirelab.imports import k6_syntax
 
@@ -295,7 +296,7 @@ def test_without_a_parser_the_command_names_it(
     importer: Importer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "tree_sitter", None)
-    importer("k6", SHOP).refused("tree-sitter, which is not installed", "'wirelab[k6]'")
+    importer("k6", SHOP).refused("tree-sitter, which is not installed", installation.extra("k6"))
 
 
 def test_nothing_of_a_script_is_run(imported: Any, tmp_path: Path) -> None:

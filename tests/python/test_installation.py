@@ -79,6 +79,14 @@ def test_in_a_checkout_files_and_cache_are_its_own(
         installation.folder("studies")
 
 
+def test_an_extra_is_installed_from_the_wheel_or_in_the_checkout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert installation.extra("mcp") == "run `make develop` in the checkout"
+    monkeypatch.setattr(checkout, "find", lambda: None)
+    assert installation.extra("mcp") == "pip install 'wirelab[mcp]'"
+
+
 def test_an_experiment_that_comes_with_wirelab_is_found_by_its_name(
     packaged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

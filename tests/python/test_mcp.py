@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import socket
 import sys
@@ -14,6 +15,7 @@ import anyio
 import jsonschema
 import pytest
 
+from wirelab import installation
 from wirelab.cli import mcp_server
 from wirelab.cli.mcp_server import bounds, own_names, tools
 from wirelab.cli.mcp_server.bounds import Made, bounded
@@ -363,7 +365,7 @@ def test_without_the_sdk_the_message_names_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"pip install 'wirelab\[mcp\]'"):
+    with pytest.raises(UsageError, match=re.escape(installation.extra("mcp"))):
         mcp_server.run(PermissionOptions(tmp_path), LimitOptions())
 
 
