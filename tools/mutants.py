@@ -8,10 +8,11 @@ with 1 if one is not found. An hour for all on two cores.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,10 @@ TREE = ROOT / ".cache/mutants"
 TARGET = ROOT / ".cache/mutants-target"
 CRATES = {"load": "wirelab-load", "trace": "wirelab-trace", "services": "wirelab-services"}
 LIMIT_S = 1800
+FAILED = re.compile(
+    r"^test (\S+) \.\.\. FAILED|^FAILED (\S+)|^(error)(?:\[E\d+\])?: could not", re.MULTILINE
+)
+"""How cargo's and pytest's output name a test that failed; ``error`` if nothing was compiled."""
 
 Mutant = dict[str, str]
 
@@ -58,7 +63,7 @@ def _is_found(area: str, mutant: Mutant) -> bool:
     before, began = file.read_text(encoding="utf-8"), time.monotonic()
     file.write_text(mutated(before, mutant), encoding="utf-8")
     try:
-        finder = next((name for name, done in _tests(area, mutant) if done != 0), None)
+        finder = next((failed for run in _tests(area, mutant) if (failed := run())), None)
     finally:
         file.write_text(before, encoding="utf-8")
     found = f"found by {finder}" if finder else "NOT FOUND"
@@ -67,20 +72,31 @@ def _is_found(area: str, mutant: Mutant) -> bool:
     return finder is not None
 
 
-def _tests(area: str, mutant: Mutant) -> Iterator[tuple[str, int]]:
-    """Name and exit code of each part of `make test`, the nearest first."""
-    cargo = ("cargo", "test", "--locked", "--tests", "--quiet")
+def _tests(area: str, mutant: Mutant) -> Iterator[Callable[[], str]]:
+    """The parts of `make test`, the nearest first. Each returns what failed, or nothing."""
+    cargo = ("cargo", "test", "--locked", "--no-fail-fast", "--tests")
     python = (sys.executable, "-m", "pytest", "-q", "-x", "-m", "not long and not alone")
     if area in CRATES:
-        yield f"cargo test -p {CRATES[area]}", _run(*cargo, "--package", CRATES[area])
-        yield "cargo test --workspace", _run(*cargo, "--workspace")
+        yield lambda: _failed(*cargo, "--package", CRATES[area])
+        yield lambda: _failed(*cargo, "--workspace")
         return
     if "first" in mutant:
-        yield mutant["first"], _run(*python, mutant["first"])
-    yield "pytest", _run(*python, "-n", "2", "--dist", "loadgroup")
+        yield lambda: _failed(*python, mutant["first"])
+    yield lambda: _failed(*python, "-n", "2", "--dist", "loadgroup")
 
 
-def _run(*command: str, cwd: Path = TREE) -> int:
+def _failed(*command: str) -> str:
+    """The tests that fail, or nothing. Raises :class:`RuntimeError` if none could be run."""
+    done = _run(*command)
+    if done.returncode == 0:
+        return ""
+    names = [name for match in FAILED.findall(done.stdout + done.stderr) for name in match if name]
+    if not names or "error" in names:
+        raise RuntimeError(f"{' '.join(command)}:\n{(done.stdout + done.stderr)[-2000:]}")
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _run(*command: str, cwd: Path = TREE) -> subprocess.CompletedProcess[str]:
     environment: dict[str, Any] = {
         **os.environ,
         "PYTHONPATH": str(TREE / "python"),
@@ -88,10 +104,16 @@ def _run(*command: str, cwd: Path = TREE) -> int:
         "WIRELAB_ENGINE": str(ROOT / ".venv/bin/wirelab-engine"),
         "CARGO_TARGET_DIR": str(TARGET),
     }
-    done = subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, timeout=LIMIT_S, check=False
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=LIMIT_S,
+        check=False,
     )
-    return done.returncode
 
 
 if __name__ == "__main__":
