@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 
+import hypothesis
 import pytest
 
 from tests import builds, classes, disturbance
@@ -15,6 +16,10 @@ from tests import builds, classes, disturbance
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 # Tests run next to each other; those of locks and of repeated trials say otherwise.
 os.environ["WIRELAB_SHARE"] = "1"
+
+# A busy machine is not a failure: tests that judge a time use `tests/disturbance.py`.
+hypothesis.settings.register_profile("without-deadline", deadline=None)
+hypothesis.settings.load_profile("without-deadline")
 
 COLLECTED = pytest.StashKey[list[str]]()
 """Every test that was collected, also those that ``-m`` and ``-k`` leave out."""

@@ -75,7 +75,7 @@ def _is_found(area: str, mutant: Mutant) -> bool:
 def _tests(area: str, mutant: Mutant) -> Iterator[Callable[[], str]]:
     """The parts of `make test`, the nearest first. Each returns what failed, or nothing."""
     cargo = ("cargo", "test", "--locked", "--no-fail-fast", "--tests")
-    python = (sys.executable, "-m", "pytest", "-q", "-x", "-m", "not long and not alone")
+    python = (sys.executable, "-m", "pytest", "-q", "-rf", "-x", "-m", "not long and not alone")
     if area in CRATES:
         yield lambda: _failed(*cargo, "--package", CRATES[area])
         yield lambda: _failed(*cargo, "--workspace")
