@@ -77,15 +77,15 @@ def _tests(area: str, mutant: Mutant) -> Iterator[Callable[[], str]]:
     cargo = ("cargo", "test", "--locked", "--no-fail-fast", "--tests")
     python = (sys.executable, "-m", "pytest", "-q", "-rf", "-x", "-m", "not long and not alone")
     if area in CRATES:
-        yield lambda: _failed(*cargo, "--package", CRATES[area])
-        yield lambda: _failed(*cargo, "--workspace")
+        yield lambda: _find_failures(*cargo, "--package", CRATES[area])
+        yield lambda: _find_failures(*cargo, "--workspace")
         return
     if "first" in mutant:
-        yield lambda: _failed(*python, mutant["first"])
-    yield lambda: _failed(*python, "-n", "2", "--dist", "loadgroup")
+        yield lambda: _find_failures(*python, mutant["first"])
+    yield lambda: _find_failures(*python, "-n", "2", "--dist", "loadgroup")
 
 
-def _failed(*command: str) -> str:
+def _find_failures(*command: str) -> str:
     """The tests that fail, or nothing. Raises :class:`RuntimeError` if none could be run."""
     done = _run(*command)
     if done.returncode == 0:
