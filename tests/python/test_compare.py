@@ -155,6 +155,18 @@ def late(given: Trial) -> Trial:
     return replace(made, checks=check(replace(made, checks=())))
 
 
+@pytest.mark.parametrize("broken", [FAILED_MAX - 1, FAILED_MAX])
+def test_a_comparison_with_measured_pairs_fails_by_the_third_failed_one(broken: int) -> None:
+    every = trials(replace(WORLD, repeats=FAILED_MAX + 9))
+    some = [
+        failed(one, "the service broke") if one.point.stack == GRPC and one.repeat < broken else one
+        for one in every
+    ]
+    found = gate(some, keys(every), RATE, 0.03)
+    assert len(found.pairs.failed) == broken
+    assert (found.outcome == "failed") is (broken == FAILED_MAX)
+
+
 def test_pairs_that_fail_end_the_comparison() -> None:
     every = trials(WORLD)
     broken = [failed(one, "the service broke") if one.point.stack == GRPC else one for one in every]
