@@ -119,3 +119,19 @@ def test_every_class_is_run_by_the_makefile() -> None:
     selections = [quoted or bare for quoted, bare in expressions]
     for test_class in TestClass:
         assert any(is_selected(one, test_class) for one in selections), test_class
+
+
+def test_a_group_of_tests_shares_a_worker(pytester: pytest.Pytester) -> None:
+    """Not so with every version of pytest and pytest-xdist (its issue 1386)."""
+    pytester.makepyfile("""
+        import os, pathlib, pytest
+
+        @pytest.mark.xdist_group("one")
+        @pytest.mark.parametrize("number", range(8))
+        def test_worker(number):
+            pathlib.Path("workers", os.environ["PYTEST_XDIST_WORKER"]).touch()
+    """)
+    (pytester.path / "workers").mkdir()
+    result = pytester.runpytest_subprocess("-n", "2", "--dist", "loadgroup")
+    result.assert_outcomes(passed=8)
+    assert len(list((pytester.path / "workers").iterdir())) == 1
