@@ -1,7 +1,8 @@
 """Commands of the pages do what the page says.
 
 A comment ``<!-- run -->`` marks a block whose commands are run here, in order, in an empty folder.
-``<!-- run, exit code 1 or 5 -->`` names other exit codes of the last command: 5 is the right one
+Programs and addresses that pages take for granted are those of ``page_services.py``.
+``<!-- run, exit code 1 or 5 -->`` names other exit codes than 0 of its commands: 5 is the right one
 where a busy machine leaves a question undecided. ``<!-- run as root -->`` marks a block that needs
 root. ``<!-- file: NAME -->`` marks a block that a reader saves. Lines below a command are its
 output: what is printed has the same words, with any numbers; a line ``…`` is any text.
@@ -14,10 +15,13 @@ import re
 import shlex
 import subprocess
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.python import page_services
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(
@@ -75,24 +79,28 @@ def has_shape(printed: str, shown: str) -> bool:
     return re.fullmatch(pattern, " ".join(NUMBER.sub("0", printed).split())) is not None
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_of_a_page_run(page: Path, real_engine: Path, tmp_path: Path) -> None:
     found = blocks(page.read_text(encoding="utf-8"))
     assert any(block.commands for block in found)
-    for block in found:
-        if block.file:
-            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
-        elif block.needs_root and os.geteuid() != 0:
-            pytest.skip(f"{block.commands[0]} captures packets: run the tests as root")
-        else:
-            _run(block, real_engine, tmp_path)
+    page_services.write_programs(tmp_path)
+    with ExitStack() as started:
+        servers = page_services.Servers(started)
+        for block in found:
+            if block.file:
+                text = servers.replace_addresses(block.text)
+                (tmp_path / block.file).write_text(text, encoding="utf-8")
+            elif block.needs_root and os.geteuid() != 0:
+                pytest.skip(f"{block.commands[0]} captures packets: run the tests as root")
+            else:
+                _run(block, real_engine, tmp_path, servers)
 
 
-def _run(block: Block, engine: Path, folder: Path) -> None:
+def _run(block: Block, engine: Path, folder: Path, servers: page_services.Servers) -> None:
     environment = {**os.environ, "WIRELAB_ROOT": str(ROOT), "WIRELAB_ENGINE": str(engine)}
-    for number, (command, shown) in enumerate(zip(block.commands, block.outputs, strict=True), 1):
-        words = shlex.split(command)
+    for command, shown in zip(block.commands, block.outputs, strict=True):
+        words = shlex.split(servers.replace_addresses(command), comments=True)
         assert words[0] == PROGRAM, f"{command} is not run: it does not begin with {PROGRAM}"
         done = subprocess.run(
             [sys.executable, ROOT / "wirelab.data/scripts/wirelab", *words[1:]],
@@ -102,8 +110,7 @@ def _run(block: Block, engine: Path, folder: Path) -> None:
             text=True,
             check=False,
         )
-        expected = block.exit_codes if number == len(block.commands) else (0,)
-        assert done.returncode in expected, f"{command}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode in block.exit_codes, f"{command}\n{done.stdout}\n{done.stderr}"
         if shown:
             assert has_shape(done.stdout, shown), f"{command}\n{done.stdout}"
 

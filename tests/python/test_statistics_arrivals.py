@@ -194,6 +194,7 @@ def test_littles_law() -> None:
     """1,000 calls per second of 32 ms each: 32 under way."""
     assert littles_law(1000.0, 0.032) == pytest.approx(32.0)
     assert little_ratio(32.0, 32.0) == 1.0
+    assert little_ratio(24.0, 32.0) == 0.75
     with pytest.raises(OutOfRange):
         littles_law(-1.0, 1.0)
     with pytest.raises(OutOfRange):

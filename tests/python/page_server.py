@@ -1,0 +1,70 @@
+"""A server as readers of the pages have it: ``page_server.py --port N [--delay-ms N]``.
+
+``/orders`` is JSON, ``/report`` text that is compressed for those who accept gzip, and
+``/openapi.json`` describes both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import http.server
+import json
+import time
+
+ORDERS = json.dumps([{"number": number, "total": 12.5} for number in range(20)]).encode()
+REPORT = b"".join(b"day %d: 17 orders, 3 of them late\n" % day for day in range(400))
+DESCRIPTION = json.dumps(
+    {
+        "openapi": "3.0.3",
+        "info": {"title": "orders", "version": "1"},
+        "paths": {
+            path: {"get": {"operationId": path[1:], "responses": {"200": {"description": "all"}}}}
+            for path in ("/orders", "/report")
+        },
+    }
+).encode()
+REPLIES = {
+    "/orders": ("application/json", ORDERS),
+    "/report": ("text/plain", REPORT),
+    "/openapi.json": ("application/json", DESCRIPTION),
+}
+
+
+def main() -> None:
+    """Serves until it is ended."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--delay-ms", type=float, default=0.0)
+    options = parser.parse_args()
+    Handler.delay_s = options.delay_ms / 1e3
+    http.server.ThreadingHTTPServer(("127.0.0.1", options.port), Handler).serve_forever()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers one connection."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    delay_s = 0.0
+
+    def do_GET(self) -> None:
+        """Replies after the delay."""
+        time.sleep(self.delay_s)
+        kind, body = REPLIES.get(self.path, ("text/plain", b""))
+        self.send_response(200 if body else 404)
+        if "gzip" in self.headers.get("accept-encoding", "") and self.path == "/report":
+            body = gzip.compress(body)
+            self.send_header("content-encoding", "gzip")
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: a line per call would fill the log."""
+
+
+if __name__ == "__main__":
+    main()
