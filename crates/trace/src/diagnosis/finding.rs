@@ -68,6 +68,25 @@ pub struct Test {
     pub ms_least: f64,
 }
 
+impl Finding {
+    /// Of nagle-delayed-ack in replies: the part of its time that is certainly after the
+    /// application's write, ms, which the server's switch saves. The rest stays "up to".
+    pub(crate) fn limit_from_below(&mut self, held_ms: f64) {
+        let (occurrences, total) = (self.occurrences, self.ms_total);
+        let test = self.test.as_mut().filter(|test| test.axis == SERVER_NAGLE);
+        let Some(test) = test.filter(|_| held_ms > 0.0) else {
+            return;
+        };
+        test.ms_least = held_ms.min(total);
+        let [least, most] = [test.ms_least, total].map(duration);
+        test.predict = format!(
+            "{}, that is {least} to {most} in all: by the record of the host, the application had \
+             written what was held back for at least {least} of it",
+            disappearance(occurrences),
+        );
+    }
+}
+
 /// One exchange, or opening of a connection, and one cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occurrence {
@@ -316,12 +335,6 @@ fn how_long(figures: &Figures) -> String {
 
 fn test(figures: &Figures) -> Option<Test> {
     let (axis, value) = switch(figures)?;
-    let go = if figures.occurrences == 1 {
-        "disappears"
-    } else {
-        "disappear"
-    };
-    let gone = format!("the {} {go}", counted(figures.occurrences, "occurrence"));
     let [total, median] = [figures.ms_total, figures.ms_median].map(duration);
     let (least, words) = match figures.cause {
         _ if figures.ms_total <= 0.0 => (0.0, String::new()),
@@ -342,10 +355,22 @@ fn test(figures: &Figures) -> Option<Test> {
     Some(Test {
         axis,
         value,
-        predict: gone + &words,
+        predict: disappearance(figures.occurrences) + &words,
         ms_least: least,
     })
 }
+
+fn disappearance(occurrences: u64) -> String {
+    let verb = if occurrences == 1 {
+        "disappears"
+    } else {
+        "disappear"
+    };
+    format!("the {} {verb}", counted(occurrences, "occurrence"))
+}
+
+/// The switch that lets a server send small segments at once.
+const SERVER_NAGLE: &str = "server.nagle";
 
 fn switch(figures: &Figures) -> Option<(String, String)> {
     let (sender, receiver) = sides(figures.direction);

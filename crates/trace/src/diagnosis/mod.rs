@@ -492,6 +492,20 @@ impl ExchangeObserver for Diagnosis {
                 let kind = WindowKind::ThinkTime(exchange.flow, exchange.ordinal);
                 flow.add_to_host(kind, exchange, times, host);
             }
+            let reply_at = exchange
+                .reply
+                .as_ref()
+                .map_or(u64::MAX, |one| one.first_at_ns);
+            let of_reply =
+                |one: &&Attribution| one.cause == Cause::NagleDelayedAck && one.from_ns >= reply_at;
+            for one in self.attributed.iter().filter(of_reply) {
+                flow.add_to_host(
+                    WindowKind::HeldBack,
+                    exchange,
+                    (one.from_ns, one.to_ns),
+                    host,
+                );
+            }
         }
         self.latency_ns = self
             .latency_ns

@@ -5,6 +5,7 @@
 //! [`Timeline`] keeps the last of these records, and [`Timeline::split`] divides a time in
 //! which the packets show that it was the server's turn. The parts of a time add up to it.
 
+mod held;
 mod part;
 mod reason;
 mod record;

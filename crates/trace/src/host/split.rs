@@ -10,7 +10,7 @@ use super::record::{Connection, OffCpu, Transfer};
 use super::timeline::{Timeline, Transfers};
 
 /// A write returns after its packet was captured: so much later at most, ns.
-const WRITE_LATE_NS: u64 = 10_000_000;
+pub(super) const WRITE_LATE_NS: u64 = 10_000_000;
 /// Clocks are compared for each batch of records: so far apart may one moment be in two, ns.
 const CLOCKS_NS: u64 = 100_000;
 /// Threads that a request goes through on its way from the reader to the writer.

@@ -290,6 +290,43 @@ fn what_is_no_record_is_refused() {
     ));
 }
 
+/// Of 40,000 ns in which a reply's rest was held back: the writes returned at these times, and the
+/// next request was read at 1,060,000.
+fn held_after(writes: &[u64], path_ns: u64) -> u64 {
+    let mut records = vec![Record::Read(transfer(READER, 1_000, 900))];
+    let written = writes.iter().map(|at| transfer(READER, *at, 0));
+    records.extend(written.map(Record::Write));
+    records.push(Record::Read(transfer(READER, 1_060_000, 1_059_000)));
+    let held = Window {
+        path_ns,
+        ..window(1_000_000, 1_040_000)
+    };
+    timeline(&records).held_after_write(&held)
+}
+
+#[test]
+fn only_time_after_the_write_is_certainly_held_back() {
+    // Both writes together: all but the time until the write returned.
+    assert_eq!(held_after(&[1_000_010, 1_000_020], 0), 39_980);
+    // The second one came late.
+    assert_eq!(held_after(&[1_000_010, 1_030_000], 0), 10_000);
+    // It returned behind its own packet: nothing was held back.
+    assert_eq!(held_after(&[1_000_010, 1_040_030], 0), 0);
+    // What follows the next request belongs to another reply.
+    assert_eq!(held_after(&[1_000_010, 1_000_020, 1_060_100], 0), 39_980);
+    // The capture is up to a round trip behind the server.
+    assert_eq!(held_after(&[1_000_010, 1_030_000], 4_000), 6_000);
+    assert_eq!(held_after(&[998_000, 998_010], 4_000), 37_990);
+}
+
+#[test]
+fn without_the_first_write_nothing_is_certain() {
+    assert_eq!(held_after(&[], 0), 0);
+    assert_eq!(held_after(&[900_000], 0), 0);
+    let nothing = Timeline::default();
+    assert_eq!(nothing.held_after_write(&window(0, 1_000)), 0);
+}
+
 fn any_record() -> impl Strategy<Value = RawRecord> {
     let times = prop::array::uniform4(0_u64..5_000);
     let small = (0_u32..4, 1_u8..4, 0_u8..32, 0_u32..4);

@@ -22,6 +22,8 @@ pub enum WindowKind {
     Account,
     /// The finding `server-think-time` in an exchange: its connection, and its number there.
     ThinkTime(FlowId, u64),
+    /// The finding `nagle-delayed-ack` in a reply.
+    HeldBack,
 }
 
 /// Times of the server, divided.
@@ -33,7 +35,10 @@ pub struct HostSums {
     pub think_time: HostDivision,
     /// The same for each exchange, of the first ones.
     pub exchanges: HashMap<(FlowId, u64), HostDivision>,
-    /// Times that were divided, of both.
+    /// Of the times of `nagle-delayed-ack` in replies, the part that is certainly after the
+    /// application's write, ns.
+    pub held_after_write_ns: u64,
+    /// Times that were divided, of all kinds.
     pub windows: u64,
     /// Times beyond the bound of memory, which were not.
     pub left_out: u64,
@@ -132,15 +137,17 @@ fn take(reader: &mut Reader<impl Read>, timeline: &mut Timeline) -> Result<bool,
 
 impl HostSums {
     fn divide(&mut self, kind: WindowKind, window: &Window, timeline: &Timeline) {
-        let division = timeline.split(window);
-        let sum = match kind {
-            WindowKind::Account => &mut self.account,
+        match kind {
+            WindowKind::Account => self.account.add_all(&timeline.split(window)),
             WindowKind::ThinkTime(flow, ordinal) => {
+                let division = timeline.split(window);
                 self.keep((flow, ordinal), &division);
-                &mut self.think_time
+                self.think_time.add_all(&division);
             }
-        };
-        sum.add_all(&division);
+            WindowKind::HeldBack => {
+                self.held_after_write_ns += timeline.held_after_write(window);
+            }
+        }
         self.windows += 1;
     }
 

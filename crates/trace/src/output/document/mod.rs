@@ -111,6 +111,14 @@ impl Dissection {
                 one.host_ms = divided.map(|division| HostElapsed::from(division).parts_ms);
             }
         }
+        // Where records were lost, a late write may be among them.
+        if drops == Some(0) {
+            let held_ms = sums.held_after_write_ns as f64 / 1e6;
+            let is_held = |finding: &&mut Finding| finding.cause == Cause::NagleDelayedAck;
+            if let Some(finding) = self.findings.iter_mut().find(is_held) {
+                finding.limit_from_below(held_ms);
+            }
+        }
         self.waits.host = Some(host);
     }
 
