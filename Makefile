@@ -207,6 +207,7 @@ judge: develop ## `wirelab wrap` compared with servers whose log is the truth, f
 facts: develop ## measure again what `wirelab facts` shows (2 minutes; after `make test`)
 	@.ci/need go java
 	$(BIN)/python -m tools.measure_facts
+	$(BIN)/python -m tools.facts_page
 
 parsers: develop ## write docs/reference/parsers.md again: every parser on the messages of elfwing2002 (10 minutes)
 	@.ci/need rust go java

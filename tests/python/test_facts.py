@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tools import facts_page
 from wirelab import facts
 from wirelab.cli import main
 from wirelab.stack.reference import Stack
@@ -128,3 +129,10 @@ def test_what_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["facts", "nosuch"]) == 2
     assert main(["facts", "--list"]) == 0
     assert "grpc@go" in capsys.readouterr().out
+
+
+def test_the_page_has_every_fact_of_today() -> None:
+    written = (ROOT / facts_page.PAGE).read_text(encoding="utf-8")
+    assert written == facts_page.page(), "run python -m tools.facts_page"
+    for name, _ in facts.features():
+        assert f"\n## {name.capitalize()}\n" in written

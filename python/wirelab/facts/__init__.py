@@ -7,7 +7,7 @@ from data/facts_measured.json (`make facts`) and data/engine_tax.json (`make ben
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from importlib import resources
@@ -113,6 +113,15 @@ def facts(references: Sequence[str] = ()) -> list[Fact]:
     return [
         fact for stack in chosen for feature in _document().features for fact in _of(stack, feature)
     ]
+
+
+def shared(found: Sequence[Fact], feature: str) -> list[tuple[list[str], Fact]]:
+    """The facts of a feature, each once with all stacks that share it."""
+    by: dict[Fact, list[str]] = {}
+    for fact in found:
+        if fact.feature == feature:
+            by.setdefault(replace(fact, stack=""), []).append(fact.stack)
+    return [(stacks, fact) for fact, stacks in by.items()]
 
 
 def _chosen(references: Sequence[str]) -> list[Stack]:

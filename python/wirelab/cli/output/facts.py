@@ -71,8 +71,8 @@ def page(found: Sequence[Fact]) -> str:
                 Table(
                     ("stacks", "fact", "how", "source", "date"),
                     [
-                        (stacks, value, kind, source, date)
-                        for stacks, (value, kind, source, date) in _shared(found, name)
+                        (", ".join(stacks), fact.value, fact.kind, _source(fact), fact.date)
+                        for stacks, fact in facts.shared(found, name)
                     ],
                 ),
             ),
@@ -87,14 +87,8 @@ def page(found: Sequence[Fact]) -> str:
     ).html()
 
 
-def _shared(found: Sequence[Fact], feature: str) -> Iterator[tuple[str, tuple[str, str, str, str]]]:
-    """The facts of a feature, each with all stacks that share it."""
-    by: dict[tuple[str, str, str, str], list[str]] = {}
-    for fact in found:
-        if fact.feature == feature:
-            source = f"{fact.source}, {fact.address}" if fact.address else fact.source
-            by.setdefault((fact.value, fact.kind, source, fact.date), []).append(fact.stack)
-    yield from ((", ".join(stacks), cell) for cell, stacks in by.items())
+def _source(fact: Fact) -> str:
+    return f"{fact.source}, {fact.address}" if fact.address else fact.source
 
 
 def _lines(found: Sequence[Fact], width: int) -> Iterator[Line]:
