@@ -56,7 +56,7 @@ def capture(tmp_path: Path, server: socket.socket) -> Iterator[Capture]:
 
 
 def _send(server: socket.socket, count: int) -> None:
-    """So many bytes over one connection."""
+    """Sends ``count`` bytes over one connection."""
     with socket.create_connection(server.getsockname()) as client:
         accepted, _ = server.accept()
         with accepted:

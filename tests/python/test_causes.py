@@ -301,7 +301,7 @@ def outcomes(document: dict[str, Any]) -> dict[str, str]:
     return {one["id"]: one["outcome"] for one in document["conditions"]}
 
 
-def test_a_server_that_closes_is_told_by_a_connection_per_call(
+def test_a_server_that_closes_is_recognised_by_a_connection_per_call(
     tmp_path: Path, server: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Both wait 20 ms per connection; one keeps it, the other does not."""
@@ -313,7 +313,7 @@ def test_a_server_that_closes_is_told_by_a_connection_per_call(
     assert "cause" not in {found[name] for name in found if name != "connection"}
 
 
-def test_a_slow_service_is_told_from_its_network(
+def test_a_slow_service_is_distinguished_from_its_network(
     tmp_path: Path, server: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing from outside removes what a service does itself; its packets show where it is."""

@@ -408,6 +408,6 @@ def test_a_share_is_read_with_and_without_a_percent_sign(text: str, share: float
 
 
 @pytest.mark.parametrize("text", ["x%", "", "-1", "101%", "1.5"])
-def test_what_is_no_share_is_refused(text: str) -> None:
+def test_an_invalid_share_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match="not a share"):
         Share().convert(text, None, None)

@@ -54,7 +54,7 @@ MANY = ("MIN", "MAX", "digits", ":.1f")
 
 
 def test_reports_and_terminals_count_by_one_rule() -> None:
-    """Not even one of something stands before a plural."""
+    """No plural follows the number 1."""
     source = Path(counting.__file__).parents[1]
     files = [*(source / "report").rglob("*.py"), *(source / "wrap").rglob("*.py")]
     files += [source / "checks" / "wire.py", source / "run" / "finished.py"]

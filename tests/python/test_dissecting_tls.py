@@ -217,7 +217,7 @@ def test_a_capture_may_hold_its_own_secrets(peers: Peers) -> None:
     assert "GET /quick" in shown
 
 
-def test_a_file_that_is_no_key_log_is_refused(peers: Peers) -> None:
+def test_a_file_that_is_not_a_key_log_is_refused(peers: Peers) -> None:
     peers.capture(lambda _: None)
     peers.keylog.write_text("not a key log\n")
     with pytest.raises(UsageError, match="none of its lines is one") as refused:

@@ -371,7 +371,7 @@ def test_users_end_after_their_iterations(capsys: pytest.CaptureFixture[str]) ->
 
 
 @live
-def test_users_pause_after_so_many_calls(capsys: pytest.CaptureFixture[str]) -> None:
+def test_users_pause_after_a_number_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
     pauses = "--users 1 --iterations 9 --think 200ms --calls-per-pause 3"
     said, arrivals = _counted(capsys, pauses)
     gaps = [after - before for before, after in pairwise(arrivals)]

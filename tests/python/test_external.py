@@ -188,7 +188,7 @@ def test_a_service_without_any_message_for_it_is_refused() -> None:
         )
 
 
-def test_a_status_that_is_no_success_is_an_error(tmp_path: Path) -> None:
+def test_a_status_other_than_success_is_an_error(tmp_path: Path) -> None:
     service = _own(f"{HTTP}\n{SERVE}.serve_forever()", env={"STATUS": "302"})
     trial = _only(_run(tmp_path, service))
     assert (trial.result.ok, trial.result.errors) == (0, 50)

@@ -301,7 +301,7 @@ def test_a_bad_row_is_refused_with_file_and_line(
         _run(tmp_path, HTTP, [{"name": "m", "data": {"file": "rows.csv"}, **message}])
 
 
-def test_a_row_that_is_no_message_is_refused_with_its_line(tmp_path: Path) -> None:
+def test_a_row_that_is_not_a_message_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("n\n1\nmany\n")
     grpc = {"method": "shop.Orders/Place", "proto": "shop.proto"}
     message = {"name": "m", "json": {"count": "${n}"}, "data": {"file": "rows.csv"}}

@@ -125,7 +125,7 @@ def test_what_a_tool_cannot_be_asked_for_is_refused(
         planning.schedule(experiment_file.parse(text), manifests.load())
 
 
-def test_what_is_no_report_fails_the_trial() -> None:
+def test_an_invalid_report_fails_the_trial() -> None:
     """Whatever else a tool prints."""
     with pytest.raises(TrialFailed, match="the report of wrk cannot be read"):
         http_tools.read("wrk", "Segmentation fault")

@@ -78,7 +78,7 @@ def test_secrets_and_what_cannot_be_made_are_named_and_left_out(importer: Import
     assert "# of is required and left out: its schema contains itself" in done.text
 
 
-def test_another_machine_is_no_target_unless_that_is_asked_for(importer: Importer) -> None:
+def test_another_machine_is_not_a_target_unless_requested(importer: Importer) -> None:
     done = importer("openapi", FORGE)
     assert done.content["services"][0]["url"] == "https://127.0.0.1:8443"
     assert "The document's server is https://eu.forge.example" in done.text
@@ -224,7 +224,7 @@ def test_a_reference_that_leads_nowhere_is_refused_with_its_line(
         ("- " * 100_000, ("api.json:1: the file is too deeply nested",)),
     ],
 )
-def test_what_is_no_document_is_refused(
+def test_an_invalid_document_is_refused(
     importer: Importer, tmp_path: Path, text: str, parts: tuple[str]
 ) -> None:
     path = tmp_path / "api.json"

@@ -125,7 +125,7 @@ def test_what_no_switch_can_test_says_why(stack: str, finding: dict[str, Any], r
     assert reason in words
 
 
-def test_a_switch_that_the_service_has_not_says_so() -> None:
+def test_a_switch_that_the_service_lacks_is_reported() -> None:
     """The value that needs a switch cannot be set on a service without one."""
     catalogue = manifests.load()
     rust = catalogue.by_language["rust"]
@@ -142,7 +142,7 @@ def test_a_switch_that_the_service_has_not_says_so() -> None:
 
 def test_axes_that_end_with_the_flipped_one_go_with_it() -> None:
     """close_delay exists only where the service closes: content-length takes it along, and the
-    test says so."""
+    test reports it."""
     stack = "rest@rust?connection=close&end_of_message=until-close&close_delay=20"
     finding = finding_of("read-until-close", 100, 2500.0, "end_of_message", "content-length")
     (test,) = proposal_of(text_of(stack), finding).record.tests
@@ -427,7 +427,7 @@ def _run_directory(folder: Path, text: str, trials: Sequence[Trial], **more: Any
 
 
 def test_a_report_names_no_cause_that_was_not_tested(tmp_path: Path) -> None:
-    """Without a test every finding of the page stands as `not tested`; with one, its verdict."""
+    """Without a test every finding of the page is shown as `not tested`; with one, its verdict."""
     trials = trials_of(STALLED, [40.0], STALL)
     run = _run_directory(tmp_path / "run", text_of(), trials)
     source = Source.read(run)
@@ -545,7 +545,7 @@ def test_a_live_stall_is_found_predicted_and_confirmed(
     assert nagle["occurrences_per_call"][1] <= 0.1 * nagle["occurrences_per_call"][0]
     assert "Findings tested" in (out / "report.html").read_text()
     assert len((out / FOLDER / journal.NAME).read_text().splitlines()) == 2 * testing.REPEATS
-    # Given again, it measures nothing anew.
+    # Given again, it measures nothing again.
     assert main(["dissect", str(out), "--test", "--unverified"]) == 0
     assert f"{NAGLE}, server.nagle=off" in capsys.readouterr().out
     assert len((out / FOLDER / journal.NAME).read_text().splitlines()) == 2 * testing.REPEATS

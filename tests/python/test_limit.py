@@ -67,7 +67,7 @@ def test_an_objective_is_read() -> None:
     "text",
     ["", "p99", "p99<", "p99<50", "nosuch<5ms", "errors<-x", "p99>5ms", "rate<9", "errors>1%"],
 )
-def test_what_is_no_objective_is_refused(text: str) -> None:
+def test_an_invalid_objective_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as refused:
         Objective.parse(text)
     assert "--fail-if" not in str(refused.value)
@@ -101,7 +101,7 @@ def test_services_that_are_none_are_refused(
 def test_a_file_takes_the_duration_of_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A service that answers nothing well ends the search before it begins; its window tells."""
+    """A service that answers nothing well ends the search before it begins; its window shows it."""
     file = tmp_path / "one.yaml"
     file.write_text(
         "name: one\nservices: [{name: closed, url: 'http://127.0.0.1:9/'}]\n"

@@ -150,7 +150,7 @@ def test_few_syns_tell_nothing_unless_too_many_are_lost() -> None:
     assert _syn_loss(1, 1, 100.0)[0] == "ok"
 
 
-def test_a_link_that_did_not_count_syns_says_so() -> None:
+def test_a_link_that_did_not_count_syns_is_reported() -> None:
     link = _changed("nominal.syn_loss_percent", {"forward": 0.0, "backward": 2.9})
     (found,) = (found for found in check(_trial(link)) if found.name == "link SYN loss")
     assert found.outcome == "not-measurable"

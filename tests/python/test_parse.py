@@ -115,7 +115,7 @@ def test_files_of_one_name_stay_apart(tmp_path: Path) -> None:
     assert [one.name for one in documents.files(paths)] == ["a_b.xml", "2-a_b.xml"]
 
 
-def test_a_number_that_keeps_files_apart_is_no_name_of_another(tmp_path: Path) -> None:
+def test_a_number_that_makes_names_unique_gives_no_name_of_another_file(tmp_path: Path) -> None:
     paths = [tmp_path / "2-a.xml", tmp_path / "a.xml", tmp_path / "b" / "a.xml"]
     (tmp_path / "b").mkdir()
     for path in paths:

@@ -203,7 +203,7 @@ def test_models_keep_every_figure_of_a_real_engine(real_engine: Path) -> None:
         assert {key: kept[key] for key in printed} == printed
 
 
-def test_a_plan_that_the_engine_would_refuse_is_no_plan() -> None:
+def test_a_plan_that_the_engine_would_refuse_is_not_valid() -> None:
     with pytest.raises(msgspec.ValidationError, match="unknown field `grouse`"):
         msgspec.json.decode(b'{"groups": [], "grouse": 1}', type=Plan)
 

@@ -281,7 +281,7 @@ def test_without_the_switch_there_is_no_test() -> None:
         assert found.test is None
 
 
-def test_nothing_held_is_no_finding() -> None:
+def test_a_proxy_that_held_nothing_is_not_reported() -> None:
     none = Held(occurrences=0, ms_total=0.0, ms_median=None, where=())
     assert hops.finding(msgspec.structs.replace(SEEN, held=none), NGINX) is None
 

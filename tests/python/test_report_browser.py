@@ -157,7 +157,7 @@ def test_console_is_silent(browser: Browser, page: Path) -> None:
 @pytest.mark.parametrize("width", [1200, 400, 360])
 def test_layout(browser: Browser, page: Path, width: int) -> None:
     """Laptop and phone: nothing scrolls sideways, no word is broken in a table, no label is
-    clipped, no text stands over text."""
+    clipped, no text lies over text."""
     with opened(browser, page, width) as tab:
         seen = tab.evaluate(PROBE)
     assert seen["width"] == width

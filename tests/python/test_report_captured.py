@@ -25,7 +25,7 @@ from wirelab.trial import dissection
 CAUSE = str(FINDING["cause"])
 
 
-def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
+def test_an_untested_finding_is_not_reported_as_a_cause() -> None:
     printed = list(text.lines(dissected()))
     assert packet_findings.UNTESTED in printed
     assert packet_findings.TESTED not in printed
@@ -61,7 +61,7 @@ def test_every_advice_names_the_side_that_has_to_change() -> None:
     assert packet_advice.advice(unknown) == ""
 
 
-def test_tested_findings_stand_apart_with_their_verdict() -> None:
+def test_tested_findings_are_listed_separately_with_their_verdict() -> None:
     standing = Standing({CAUSE: "holds"})
     printed = list(packet_findings.lines(findings(NO_SWITCH, FINDING), standing))
     assert printed[0] == packet_findings.TESTED
@@ -121,7 +121,7 @@ def test_of_a_run_the_test_is_named_and_its_verdicts_are_found(
     assert packet_findings.of_run(_capture(run, other), run).verdicts == {}
 
 
-def test_dissect_of_a_run_tells_tested_from_untested(
+def test_dissect_of_a_run_separates_tested_from_untested_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = captured(REST, 1)

@@ -93,7 +93,7 @@ def _databases(source: Source) -> list[list[str]]:
     return [list(row[1:]) for row in table.rows]
 
 
-def test_the_page_tells_once_who_is_charged(tmp_path: Path) -> None:
+def test_the_page_states_once_who_is_charged(tmp_path: Path) -> None:
     """On loopback the two sides cannot be separated as well."""
     text = write_page(write_run(tmp_path / "run", trials(ONE))).read_text(encoding="utf-8")
     assert "Cost per million calls" in text

@@ -90,7 +90,7 @@ def test_other_callers_have_no_engine() -> None:
 
 
 def test_a_missed_aim_shows() -> None:
-    """The ratio to REST stands there with its interval, whether it keeps its aim or not."""
+    """The ratio to REST is shown with its interval, whether it keeps its aim or not."""
     beside = figures("raw@rust?codec=token-xml").beside_rest
     assert beside is not None
     (row,) = table_of("raw@rust?codec=token-xml").rows

@@ -161,7 +161,7 @@ def test_the_engine_gets_the_axes_that_differ_from_the_defaults() -> None:
     }
 
 
-def test_the_service_is_told_every_axis_of_its_side() -> None:
+def test_the_service_gets_every_axis_of_its_side() -> None:
     stack = Stack.parse(
         "rest@go?transport=http/1.0&connection=close&server.nagle=on&server.writes=split"
         "&server.tcp_window=16 KiB"
@@ -182,7 +182,7 @@ def test_the_service_is_told_every_axis_of_its_side() -> None:
     }
 
 
-def test_the_service_is_told_what_only_some_stacks_have() -> None:
+def test_the_service_gets_the_axes_that_only_some_stacks_have() -> None:
     soap = Stack.parse(
         "soap@rust?soap=1.2&transport=http/1.0&connection=close&security=mtls"
         "&end_of_message=until-close&close_delay=40 ms"

@@ -110,7 +110,7 @@ def test_exact_agreement_without_spread() -> None:
 
 
 def test_two_wild_trials_reach_everything() -> None:
-    """A spread beyond what a float holds is no crash and no finding."""
+    """A spread beyond what a float holds is neither a crash nor a finding."""
     comparison = ratio([1e-300, 1e300], [1.0, 1.1])
     assert (comparison.verdict, comparison.further_repeats) == ("undecided", None)
     assert "more than 100 more repeats" in comparison.decided_by

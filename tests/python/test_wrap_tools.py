@@ -237,7 +237,7 @@ def test_a_csv_of_calls_gives_their_quantiles() -> None:
 @pytest.mark.parametrize(
     "noise", ["", "\x1b[31mno report\x1b[0m", "Complete", "Count:\n", "\0" * 9]
 )
-def test_what_is_no_report_is_none(tool: str, noise: str) -> None:
+def test_an_invalid_report_is_none(tool: str, noise: str) -> None:
     recognised = adapters.recognise([tool])
     assert recognised is not None
     assert recognised[0].read_report(noise) is None

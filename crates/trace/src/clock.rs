@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_several_queues_are_no_step() {
+    fn reordering_between_queues_is_not_a_clock_step() {
         let mut clock = Clock::default();
         let times = [50, 40, 60, 59].map(|ms| ms * 1_000_000);
         assert_eq!(times.map(|at| clock.take(at, 1)), times);

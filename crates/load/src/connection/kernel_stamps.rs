@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_takes_so_many_and_no_more() {
+    fn a_turn_takes_a_fixed_number_of_stamps() {
         let mut stamps = KernelStamps::default();
         stamps.need().expect("a socket");
         for turn in 1..4 {

@@ -90,7 +90,7 @@ fn plain(cell: &Cell) -> String {
     }
 }
 
-/// Percent-encoded but for the unreserved characters (RFC 3986, section 2.3).
+/// Percent-encoded, except for the unreserved characters (RFC 3986, section 2.3).
 fn encode(text: &str, into: &mut String) {
     for byte in text.bytes() {
         match byte {

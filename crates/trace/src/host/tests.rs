@@ -274,7 +274,7 @@ fn records_are_read_as_they_were_written() {
 }
 
 #[test]
-fn what_is_no_record_is_refused() {
+fn an_invalid_record_is_refused() {
     assert!(matches!(
         Reader::new(&b"pcap"[..]),
         Err(RecordError::Foreign)

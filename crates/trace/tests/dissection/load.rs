@@ -19,7 +19,7 @@ fn load(builder: &PacketBuilder) -> Load {
     builder.dissect().dissection.load
 }
 
-/// `waits` tells how long the client waits after a reply that took so long.
+/// `waits` returns how long the client waits after a reply that took that long.
 fn serial(waits: impl Fn(u64) -> u64) -> Load {
     let mut builder = PacketBuilder::new();
     for latency in latencies() {

@@ -1,4 +1,4 @@
-//! Clocks that step back or stand still.
+//! Clocks that step back or stop.
 
 use wirelab_trace::diagnosis::waits::Part;
 

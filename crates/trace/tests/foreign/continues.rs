@@ -45,7 +45,7 @@ fn a_client_that_waits_in_vain_for_100_is_not_stalled_by_itself() {
 }
 
 #[test]
-fn a_late_100_delays_the_body_and_is_no_think_time_of_the_reply() {
+fn a_late_100_delays_the_body_and_is_not_think_time() {
     let dissection = upload(HEAD, Some(400 * MS), 0);
     assert_eq!(causes(&dissection), [Cause::ExpectContinue]);
     assert_eq!(ms(&dissection, Part::ExpectContinue), 400);

@@ -94,7 +94,7 @@ fn the_names_of_a_search_list_are_one_lookup() {
 }
 
 #[test]
-fn a_fast_lookup_is_no_finding() {
+fn a_fast_lookup_is_not_reported() {
     let mut script = Script::new();
     script.query(7, NAME, A);
     script.query(8, NAME, AAAA);

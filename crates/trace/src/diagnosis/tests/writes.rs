@@ -103,7 +103,7 @@ fn captured_at_the_sender_the_delay_is_beyond_the_round_trip() {
 }
 
 #[test]
-fn a_round_trip_alone_is_no_delayed_acknowledgment() {
+fn a_round_trip_is_not_a_delayed_acknowledgment() {
     let mut timeline = Timeline::new();
     timeline.open(20, 60_000);
     held_reply_far(&mut timeline, [60, 61_000], 61_000, 40);
