@@ -211,7 +211,7 @@ def test_a_list_of_calls_that_is_cut_gives_no_series_and_no_times_of_good_calls(
     assert set(group.times) == {"response"}
 
 
-def test_what_ghz_does_not_know_is_absent() -> None:
+def test_figures_that_ghz_does_not_report_are_absent() -> None:
     """Nothing is invented: no stamps, no bytes, no concurrency."""
     group = group_of(recorded())
     for name in ("bytes_sent", "concurrency", "queue_max", "rate_planned_per_s"):
@@ -295,7 +295,7 @@ def test_an_unreadable_report_fails_the_trial(tmp_path: Path) -> None:
         ("grpc@go?caller=autocannon", "has no value 'autocannon'"),
     ],
 )
-def test_what_ghz_cannot_do_is_refused_by_name(text: str, said: str) -> None:
+def test_a_stack_that_ghz_cannot_call_is_refused_by_name(text: str, said: str) -> None:
     """With the nearest legal stack where there is one."""
     with pytest.raises(StackError) as shown:
         Stack.parse(text)
@@ -322,7 +322,7 @@ window: {duration: 1 s}
         ("{users: 2}", "{users: 2, think: 1 ms}", "does not support think time"),
     ],
 )
-def test_what_ghz_cannot_be_asked_for_is_refused(old: str, new: str, said: str) -> None:
+def test_a_plan_that_ghz_cannot_follow_is_refused(old: str, new: str, said: str) -> None:
     """Before anything is started, with the same stack under the engine as the way out."""
     experiment = experiment_file.parse(PLAN.replace(old, new))
     with pytest.raises(ExperimentError, match=said) as shown:

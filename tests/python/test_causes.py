@@ -214,7 +214,7 @@ def test_a_condition_that_failed_is_not_measured() -> None:
         ((1.0, 3.0), (1.0, 3.3), "a link: undecided, the difference increases by "),
     ],
 )
-def test_what_stays_undecided_says_which_way_it_points(
+def test_an_undecided_condition_states_its_direction(
     plain: tuple[float, float], under: tuple[float, float], said: str
 ) -> None:
     link = Condition("link", "a link")
@@ -350,7 +350,7 @@ def test_two_stacks_of_the_lab(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (("rest@rust", "nonsense@rust"), "no binding"),
     ],
 )
-def test_what_cannot_be_explained_is_refused(
+def test_a_comparison_that_cannot_be_explained_is_refused(
     words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["explain", *words, "--out", str(tmp_path / "run")]) == 2

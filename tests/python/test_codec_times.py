@@ -99,7 +99,7 @@ def test_the_report_shows_sizes_and_times_where_there_are_any(tmp_path: Path) ->
         ),
     ],
 )
-def test_what_cannot_be_timed_is_refused_before_anything_is_started(
+def test_codec_times_that_cannot_be_measured_are_refused_before_any_start(
     changed: dict[str, str], reason: str
 ) -> None:
     text = EXPERIMENT

@@ -32,7 +32,7 @@ def test_a_part_is_of_the_whole() -> None:
     assert of_all(1, 1200, "trial") == "1 of 1,200 trials"
 
 
-def test_what_is_unknown_is_many() -> None:
+def test_an_unknown_count_is_followed_by_a_plural() -> None:
     assert plural("?", "core") == "cores"
     assert plural("1", "core") == "core"
 

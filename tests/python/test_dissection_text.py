@@ -126,7 +126,7 @@ def test_rows_and_bar_fit_into_80_columns_and_name_every_large_part() -> None:
     assert "longest gaps: packets 7–9 (123 s)" in " ".join(text.split())
 
 
-def test_what_is_unexplained_is_said_with_its_packets() -> None:
+def test_unexplained_time_is_reported_with_its_packets() -> None:
     waits = Waits(
         connections=elapsed(1, server=900.0, unattributed=100.0),
         exchanges=elapsed(0),

@@ -277,7 +277,7 @@ def test_a_file_of_rows_is_found_from_the_current_folder(
         ("--data-per user", "--data-per needs --data-file or --data-random"),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_remedy(
+def test_impossible_loads_are_refused_with_the_remedy(
     capsys: pytest.CaptureFixture[str], arguments: str, said: str
 ) -> None:
     assert main(["drive", "rest@rust", *arguments.split()]) == 2

@@ -221,7 +221,7 @@ def test_nothing_nests_deeper_than_can_be_read(opened: str) -> None:
         ("name: !!python/name:os.system x\n", "x:1: name: could not determine a constructor"),
     ],
 )
-def test_what_yaml_allows_and_an_experiment_does_not_is_refused(text: str, said: str) -> None:
+def test_yaml_that_an_experiment_does_not_allow_is_refused(text: str, said: str) -> None:
     with pytest.raises(ExperimentError) as refused:
         experiment_file.parse(text, "x")
     assert said in str(refused.value)

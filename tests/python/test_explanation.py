@@ -130,7 +130,7 @@ def test_shares_and_the_sum() -> None:
     assert low < 1.0 < high
 
 
-def test_what_no_rung_holds_stays_unexplained() -> None:
+def test_a_gap_that_no_rung_holds_stays_unexplained() -> None:
     """A gap that comes from elsewhere is not handed to a rung."""
     made = explained(world("nothing", goal_factor=0.5), 4, GOAL)
     assert made.whole is not None

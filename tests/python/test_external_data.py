@@ -322,7 +322,7 @@ def test_a_row_that_is_not_a_message_is_refused_with_its_line(tmp_path: Path) ->
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_when_it_is_read(
+def test_impossible_messages_are_refused_when_the_experiment_is_read(
     message: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ExperimentError, match=words):
@@ -346,7 +346,7 @@ def test_a_hundred_thousand_rows_are_ready_in_seconds(tmp_path: Path) -> None:
     assert trial.engine.rss_max_bytes < 200_000_000
 
 
-def test_what_shapes_the_rows_is_in_the_point(tmp_path: Path) -> None:
+def test_the_content_of_the_rows_is_part_of_the_point(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text(ROWS)
     folder = {"folder": tmp_path}

@@ -70,7 +70,9 @@ FASTER = Expectation(above=1.0, margin=0.05)
         (Expectation(within=(0.9, 1.1)), 1.11, 1.15, "does not hold"),
     ],
 )
-def test_where_an_interval_lies(expect: Expectation, low: float, high: float, outcome: str) -> None:
+def test_the_place_of_the_interval_decides_the_outcome(
+    expect: Expectation, low: float, high: float, outcome: str
+) -> None:
     """Inside holds, outside does not, across the edge is undecided."""
     assert expect.judge(Interval(1.0, low, high, 6, "t")) == outcome
 
@@ -263,7 +265,7 @@ def crossing(speed: Speed) -> Judgement:
     return crossover.evaluate(made, Crossing(claim, steps))
 
 
-def test_where_the_order_changes() -> None:
+def test_a_crossing_between_two_sizes_is_found() -> None:
     """Above at 1 kB, below at 100 kB: the crossing lies between."""
 
     def speed(cell: CellSelector) -> float:

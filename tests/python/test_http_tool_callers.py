@@ -116,7 +116,7 @@ def test_the_tools_are_asked_for_what_the_plan_says() -> None:
         ("h2load", "closed: {users: 2}", "poisson: {rate: 9, in_flight_max: 1}", "closed loads"),
     ],
 )
-def test_what_a_tool_cannot_be_asked_for_is_refused(
+def test_a_plan_that_a_tool_cannot_follow_is_refused(
     name: str, old: str, new: str, said: str
 ) -> None:
     """When the experiment is read."""

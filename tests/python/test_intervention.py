@@ -71,7 +71,7 @@ def test_a_finding_is_tested_by_the_switch_that_it_blames() -> None:
     assert test.claim.share == pytest.approx(0.9)
 
 
-def test_what_is_too_small_is_left_out_unless_it_is_asked_for() -> None:
+def test_a_small_finding_is_left_untested_unless_requested() -> None:
     small = finding_of(SPLIT, 100, 12.0, "server.writes", "joined")
     record = proposal_of(text_of(), STALL, small).record
     assert [test.claim.cause for test in record.tests] == [NAGLE]
@@ -119,7 +119,9 @@ def test_a_cause_that_was_not_found_is_refused() -> None:
         ),
     ],
 )
-def test_what_no_switch_can_test_says_why(stack: str, finding: dict[str, Any], reason: str) -> None:
+def test_a_finding_without_a_switch_states_why_it_cannot_be_tested(
+    stack: str, finding: dict[str, Any], reason: str
+) -> None:
     words = _reason(text_of(stack), finding)
     assert words.startswith("cannot be tested here, because ")
     assert reason in words
@@ -162,7 +164,7 @@ def test_causes_that_one_switch_ends_are_predicted_together() -> None:
     assert not record.together
 
 
-def test_what_packets_show_at_most_is_predicted_as_a_limit() -> None:
+def test_an_upper_bound_from_packets_is_predicted_as_a_limit() -> None:
     """Of 36 ms per call nothing, a third, or all is certain."""
     shown = {}
     for least in (0.0, 1200.0, 3600.0):
@@ -229,7 +231,7 @@ SLOW = "faults: {delay_us: 30000, wrong: {every: 9, what: content}}\n"
         ("?server.cpu=20%", SLOW, THINKING, "server.cpu=all", "20%", ""),
     ],
 )
-def test_what_the_cell_itself_can_switch_is_switched(
+def test_a_cause_with_a_switch_in_the_cell_is_tested_there(
     stack: str, more: str, finding: dict[str, Any], change: str, was: str, after: str | None
 ) -> None:
     """And the experiment that tests it has both points as the prediction names them."""
@@ -501,7 +503,7 @@ def test_a_failed_trial_of_a_test_ends_it_with_1(
     capsys.readouterr()
 
 
-def test_where_nothing_could_be_tested_there_is_no_verdict(
+def test_findings_that_could_not_be_tested_have_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = _run_directory(tmp_path / "run", text_of(), _plain())

@@ -159,7 +159,7 @@ def test_rates_with_too_few_calls_are_left_out(
     assert all(probe.rate >= 500.0 for _, probe in found.found.probes)
 
 
-def test_where_no_rate_has_enough_calls_the_search_ends(
+def test_a_search_ends_if_no_rate_has_enough_calls(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(_Bench, "measured", answering(at_most=2_000.0, calls_min=1e9))

@@ -116,7 +116,9 @@ def test_loopback_without_a_capture_has_none_of_these_checks() -> None:
         ("cpu_window_s", 0.7, "emulator CPU"),
     ],
 )
-def test_what_was_not_as_asked_for_marks_the_trial(path: str, value: object, marked: str) -> None:
+def test_a_link_that_differs_from_its_order_marks_the_trial(
+    path: str, value: object, marked: str
+) -> None:
     # The emulator's core is the engine's; the synthetic window is 2 s long.
     placement = PlacementRecord("cores", service=(0,), engine=(1,), emulator=(1,))
     outcomes = _outcomes(_trial(_changed(path, value), placement=placement))
@@ -187,7 +189,7 @@ def test_a_capture_that_dropped_marks_the_trial() -> None:
     assert "90 packets at the server's end and 3 dropped" in found.reason
 
 
-def test_what_was_not_measured_is_ready() -> None:
+def test_link_figures_without_a_measurement_are_not_measurable() -> None:
     bare = {"name": "wlan", "driver": "emulator", "congestion": LINK["congestion"]}
     outcomes = _outcomes(_trial(bare))
     assert outcomes["link round trip"] == "not-measurable"

@@ -165,7 +165,9 @@ def test_the_program_accepts_its_configuration(via: str, tmp_path: Path) -> None
         ),
     ],
 )
-def test_what_a_proxy_lacks_is_refused_by_name(reference: str, reason: str, nearest: str) -> None:
+def test_features_that_a_proxy_lacks_are_refused_by_name(
+    reference: str, reason: str, nearest: str
+) -> None:
     with pytest.raises(StackError) as refused:
         Stack.parse(reference)
     assert reason in refused.value.message

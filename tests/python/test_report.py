@@ -159,7 +159,7 @@ def test_the_content_policy_names_the_script_by_its_hash(hostile_run: Path) -> N
     assert f"; script-src 'sha256-{digest}'; " in policy
 
 
-def test_what_the_charts_draw_is_json_that_cannot_end_its_element(hostile_run: Path) -> None:
+def test_data_of_the_charts_are_json_that_cannot_end_its_element(hostile_run: Path) -> None:
     text = write_page(hostile_run).read_text(encoding="utf-8")
     (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
     assert not set("<>&") & set(data)

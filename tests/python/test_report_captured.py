@@ -71,7 +71,7 @@ def test_tested_findings_are_listed_separately_with_their_verdict() -> None:
     assert not any(CAUSE in line for line in rest)
 
 
-def test_where_all_are_tested_no_test_is_asked_for() -> None:
+def test_no_test_is_suggested_if_all_findings_are_tested() -> None:
     printed = list(packet_findings.lines(findings(FINDING), Standing({CAUSE: "does not hold"})))
     assert packet_findings.UNTESTED not in printed
     assert not any("prove no cause" in line for line in printed)

@@ -59,7 +59,7 @@ def test_costs_have_their_intervals_below_them_where_these_say_something(tmp_pat
     assert table.rows[0][4].startswith("2.05\n1.9")
 
 
-def test_what_a_tool_does_not_count_is_left_open(tmp_path: Path) -> None:
+def test_figures_that_a_tool_does_not_count_are_dashes(tmp_path: Path) -> None:
     """A dash for each figure; nothing at all where no figure is there."""
     (one,) = trials(replace(ONE, repeats=1))
     silent = spent(one, bytes_sent=None, bytes_received=None)

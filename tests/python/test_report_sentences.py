@@ -241,7 +241,7 @@ def test_single_trials_are_undecided_for_want_of_an_interval() -> None:
     )
 
 
-def test_nothing_measured() -> None:
+def test_a_run_without_measured_trials_is_reported() -> None:
     """All trials failed: that is the finding, with the reason."""
     every = [failed(one, "the service refused codec") for one in trials(SMALL)]
     shown = sentences(every)
@@ -251,7 +251,7 @@ def test_nothing_measured() -> None:
     assert sentences([])[0].startswith("No trial measured anything")
 
 
-def test_one_stack_alone() -> None:
+def test_a_run_of_one_stack_compares_nothing() -> None:
     """A run without a pair compares nothing and shows what was measured."""
     shown = sentences(trials(replace(SMALL, stacks=(GRPC,))))
     assert "none is compared" in shown[0]

@@ -42,8 +42,8 @@ STEEPEST = 4
 
 
 def _run(folder: Path, loads: int) -> Source:
-    """Two stacks under that number of loads: copies of two trials, each with a mark of its own, so that
-    the table of checks has a row for each."""
+    """Two stacks under that number of loads: copies of two trials, each with a mark of its own, so
+    that the table of checks has a row for each."""
     made = [without_histograms(trial(point(stack), 0, 0, World())) for stack in (REST, GRPC)]
     every: list[Trial] = [
         replace(

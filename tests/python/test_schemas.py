@@ -97,7 +97,7 @@ def test_a_soap_client_finds_every_operation_in_every_version(contract: str, sty
 
 
 @pytest.mark.parametrize(("contract", "operation", "fields"), CALLS)
-def test_what_a_soap_client_writes_is_valid(
+def test_requests_of_a_soap_client_are_valid(
     contract: str, operation: str, fields: dict[str, Any]
 ) -> None:
     body = _written(_client(contract), operation, fields)
@@ -106,7 +106,7 @@ def test_what_a_soap_client_writes_is_valid(
 
 
 @pytest.mark.parametrize(("contract", "operation", "fields"), CALLS)
-def test_what_a_client_of_rpc_writes_is_valid(
+def test_requests_of_an_rpc_client_are_valid(
     contract: str, operation: str, fields: dict[str, Any]
 ) -> None:
     parts = {

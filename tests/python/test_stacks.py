@@ -138,7 +138,7 @@ def test_every_axis_has_a_value() -> None:
         ("grpc@go?caller=ghz&compression=zstd", "compression=gzip&caller=ghz"),
     ],
 )
-def test_what_is_wrong_is_refused_with_the_way_out(text: str, said: str) -> None:
+def test_an_invalid_stack_is_refused_with_the_remedy(text: str, said: str) -> None:
     with pytest.raises(StackError) as caught:
         Stack.parse(text)
     assert said in str(caught.value)
@@ -246,7 +246,7 @@ ELFWING2002 = {
 
 
 @pytest.mark.parametrize("reference", [*KANGASHARJU2003.values(), *ELFWING2002.values()])
-def test_what_the_studies_compared_is_a_point_of_the_table(reference: str) -> None:
+def test_stacks_of_the_studies_are_points_of_the_table(reference: str) -> None:
     assert Stack.parse(reference).reference == reference
     assert len({*KANGASHARJU2003.values()}) == 7
     assert len({*ELFWING2002.values()}) == 6

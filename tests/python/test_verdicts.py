@@ -130,7 +130,7 @@ def test_a_trial_of_an_older_engine_is_read_with_the_present_name() -> None:
     assert from_line(line)[0].engine.spin_s == 0.5
 
 
-def test_what_is_rationed_is_used_up_spinning_or_not() -> None:
+def test_a_limited_core_is_used_up_whether_the_client_spins_or_not() -> None:
     """Of a tenth of a core nothing is left, whatever the client did with it."""
     rationed = replace(sound(), point=point(f"{REST}&client.cpu=10%", 14, CLOSED))
     given = busy(rationed, 0.099, 0.5)
@@ -149,7 +149,7 @@ def test_cpu_of_the_client_is_that_of_its_calls() -> None:
 
 
 @pytest.mark.parametrize(("name", "spoil", "words"), MARKED)
-def test_what_is_marked(name: str, spoil: Any, words: str) -> None:
+def test_a_fault_of_the_trial_is_marked_with_its_figure(name: str, spoil: Any, words: str) -> None:
     """One thing is wrong: its check is marked, with the figure in the reason."""
     spoilt = spoil(sound())
     found = named(spoilt, name)
@@ -254,7 +254,7 @@ def test_a_window_in_which_nothing_ended_is_marked() -> None:
     assert (found.outcome, "there is no rate" in found.reason) == ("marked", True)
 
 
-def test_what_a_window_used_is_shared_by_the_calls_that_ended_in_it() -> None:
+def test_resources_of_a_window_are_divided_by_the_calls_that_ended_in_it() -> None:
     """Of a backlog, most calls of the window are not served within it."""
     given = changed(sound(OPEN), "result", bytes_sent=10**6, bytes_received=10**7)
     behind = changed(given, "result", ended=given.result.calls // 4)

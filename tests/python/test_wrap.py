@@ -416,7 +416,7 @@ def test_a_folder_that_holds_something_is_not_overwritten(tmp_path: Path) -> Non
         (("--port", "80", "--interface", "nowhere", "--", "true"), "nowhere"),
     ],
 )
-def test_what_cannot_be_is_refused_by_name(words: tuple[str, ...], named: str) -> None:
+def test_impossible_options_are_refused_by_name(words: tuple[str, ...], named: str) -> None:
     code, _, said = _wrap(*words)
     assert code in (2, 3)
     assert named in said

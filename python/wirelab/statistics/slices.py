@@ -55,8 +55,8 @@ def levels(
     slices: Sequence[tuple[Sequence[float], Sequence[float]]],
     trial_s: float,
 ) -> Levels | None:
-    """Of the figures of both services in each trial of that number of seconds, and of the slices of both
-    in each trial.
+    """Of the figures of both services in each trial of ``trial_s`` seconds, and of the slices of
+    both in each trial.
 
     ``within`` is the variance between neighbouring slices (von Neumann 1941, Annals of Mathematical
     Statistics 12(4)): what changes slowly is met by both services. None of fewer than two trials,

@@ -17,7 +17,7 @@ from typing import SupportsFloat
 from wirelab.statistics.interval import NotFinite, OutOfRange
 
 BATCHES_MAX = 30
-"""The series is averaged into at most this number of batches: neighbours depend on each other less."""
+"""At most this number of batches: their means depend on each other less than neighbours do."""
 SLOTS_MIN = 8
 """Below, no order of the slots is unlikely enough for the trend test to speak."""
 LEVEL = 0.001

@@ -193,7 +193,7 @@ fn pipelined_requests_are_answered_in_their_order() {
 }
 
 #[test]
-fn what_is_seen_from_its_middle_begins_with_the_next_head() {
+fn a_connection_seen_from_its_middle_begins_with_the_next_head() {
     let dissected = PacketBuilder::middle()
         .send(S, b"the end of some body")
         .send(C, GET)

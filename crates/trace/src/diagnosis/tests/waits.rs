@@ -168,7 +168,7 @@ fn a_lost_segment_is_recovered() {
 }
 
 #[test]
-fn what_one_side_alone_shows_is_not_attributed() {
+fn waits_seen_from_one_side_are_not_attributed() {
     let mut timeline = Timeline::new();
     timeline.opening(false);
     for _ in 0..3 {
