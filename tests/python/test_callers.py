@@ -351,7 +351,7 @@ def check_of(measured: Trial, name: str) -> Check:
     return next(check for check in measured.checks if check.name == name)
 
 
-def test_the_checks_say_whose_figures_these_are() -> None:
+def test_the_checks_name_the_source_of_the_figures() -> None:
     """Marked as the tool's own; what needs the engine's stamps cannot be measured."""
     measured = tool_trial()
     own = check_of(measured, "caller")
@@ -501,7 +501,7 @@ def no_ghz(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("stand_in", "no_orphans", "no_ghz")
-def test_a_tool_that_cannot_be_had_leaves_the_rest_of_the_run(tmp_path: Path) -> None:
+def test_a_tool_that_cannot_be_installed_leaves_the_rest_of_the_run(tmp_path: Path) -> None:
     """Its trials are reported as not measured; nothing fails."""
     found = run(tmp_path / "run")
     assert len(found.trials) == len(by_caller(found, ENGINE)) == 2
@@ -534,7 +534,7 @@ def missing(recipe: tool.Recipe, interruption: Interruption) -> Path:
 
 
 @pytest.mark.usefixtures("stand_in", "no_ghz")
-def test_a_run_with_nothing_else_to_measure_says_why(tmp_path: Path) -> None:
+def test_a_run_with_nothing_else_to_measure_states_why(tmp_path: Path) -> None:
     """A run that measured nothing has not succeeded."""
     with pytest.raises(ToolMissing, match="ghz could not be installed"):
         run(tmp_path / "run", TEXT.replace("grpc@rust, ", ""))
@@ -604,7 +604,7 @@ def real_ghz() -> Tool:
         pytest.skip(str(error))
 
 
-def test_the_real_ghz_says_which_one_it_is(real_ghz: Tool) -> None:
+def test_the_version_of_the_real_ghz_is_read_from_the_program(real_ghz: Tool) -> None:
     """Read from the program, for ghz itself says `dev`."""
     assert real_ghz.version.startswith("v0.")
     assert real_ghz.libraries["google.golang.org/grpc"].startswith("v1.")

@@ -105,7 +105,7 @@ def _segment(source: int, target: int, numbers: tuple[int, int], flags: int, tex
     )
 
 
-def test_a_capture_of_one_direction_says_what_it_cannot_tell(tmp_path: Path) -> None:
+def test_a_capture_of_one_direction_states_what_it_cannot_show(tmp_path: Path) -> None:
     requested = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     frames = [
         _segment(40_000, 80, (100, 0), SYN, b""),

@@ -179,7 +179,7 @@ def test_a_session_that_is_resumed_is_counted(peers: Peers) -> None:
     assert (tls.decrypted, tls.full, tls.resumed) == (3, 1, 2)
 
 
-def test_without_keys_one_sentence_says_what_is_known_and_how_to_get_them(peers: Peers) -> None:
+def test_without_keys_one_sentence_states_what_is_known_and_how_to_get_them(peers: Peers) -> None:
     _of_version(peers, ssl.TLSVersion.TLSv1_3, None)
 
     def talk(listener: socket.socket) -> None:

@@ -105,7 +105,7 @@ def _drive(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, s
     return code, captured.out, " ".join(captured.err.split())
 
 
-def test_a_redirection_is_an_error_that_says_where_to(
+def test_a_redirection_is_an_error_with_its_target(
     url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = _drive(capsys, f"{url}/moved", "--calls", "3")
@@ -167,7 +167,7 @@ def test_cookies_of_one_request_go_with_every_call(
     assert _drive(capsys, f"{url}/member", "--calls", "1")[0] == 1
 
 
-def test_json_has_its_type_and_a_header_goes_before(
+def test_json_has_its_type_which_a_header_replaces(
     url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for data, header, expected in (

@@ -150,7 +150,7 @@ RIGHT: Json = {
 
 
 @real
-def test_a_right_reply_is_a_success_and_the_check_says_what_was_compared(
+def test_a_right_reply_is_a_success_and_the_check_shows_what_was_compared(
     tmp_path: Path, orders: str
 ) -> None:
     trial = _trial(tmp_path, _http(orders), RIGHT)

@@ -223,7 +223,7 @@ def test_a_reply_without_the_value_ends_its_sequence(tmp_path: Path) -> None:
     assert {path for _, path, *_ in _seen(tmp_path)} == {"/elsewhere"}
 
 
-def test_a_value_that_is_none_of_a_header_fails_its_call(tmp_path: Path) -> None:
+def test_a_value_that_a_header_cannot_hold_fails_its_call(tmp_path: Path) -> None:
     line_end = _ordering(json={"n": "${n}", "tag": "a\r\nx-evil: 1"})
     trial = _run(tmp_path, HTTP, [line_end], window={"calls": 10, "max": "10 s"})
     assert trial.result.errors > 0

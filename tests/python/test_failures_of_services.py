@@ -116,7 +116,7 @@ def test_a_stop_ends_cleanly_and_the_run_goes_on_later(
     _resumed(experiment, out, kept)
 
 
-def test_a_killed_lab_leaves_no_process_and_no_doubt(
+def test_a_killed_lab_leaves_no_process(
     in_mid_trial: tuple[subprocess.Popen[str], Path], experiment: Path
 ) -> None:
     lab, out = in_mid_trial

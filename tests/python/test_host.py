@@ -134,7 +134,7 @@ def test_the_account_shows_what_the_threads_did() -> None:
     assert len(section.tables) == 2
 
 
-def test_an_account_says_what_its_record_lacks() -> None:
+def test_an_account_states_what_its_record_lacks() -> None:
     assert "dropped 3 records" in "\n".join(packet_waits.account(_waits(3)))
     assert "breaks off" in "\n".join(packet_waits.account(_waits(None)))
 

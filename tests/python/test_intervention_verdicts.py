@@ -47,7 +47,7 @@ def test_a_real_cause_holds() -> None:
     assert tested.occurrences == pytest.approx((0.9, 0.0))
 
 
-def test_a_cause_that_is_none_does_not_hold() -> None:
+def test_a_false_cause_does_not_hold() -> None:
     """The packets blamed it, the flip changes nothing."""
     tested = _judged([40.0, 40.4, 39.8, 40.2], [40.1, 39.9, 40.3, 40.0])
     assert tested.verdict == "does not hold"

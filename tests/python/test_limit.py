@@ -89,7 +89,7 @@ def test_an_objective_is_named_as_given() -> None:
         (("nosuch.yaml",), "cannot be read"),
     ],
 )
-def test_services_that_are_none_are_refused(
+def test_invalid_services_are_refused(
     words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "limit"

@@ -216,9 +216,7 @@ def test_the_java_machine_has_no_options_of_others(monkeypatch: pytest.MonkeyPat
     assert "JAVA=echo" in seen
 
 
-def test_a_build_that_fails_says_where_its_log_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_build_names_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cargo = tmp_path / "bin" / "cargo"
     cargo.parent.mkdir()
     cargo.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")

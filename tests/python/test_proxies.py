@@ -65,7 +65,7 @@ def test_nginx_forwards_grpc_by_grpc_pass() -> None:
     assert "proxy_buffering" not in text
 
 
-def test_nginx_writes_into_its_own_folder_alone() -> None:
+def test_nginx_writes_only_into_its_own_folder() -> None:
     for line in _text("nginx").splitlines():
         words = line.strip().rstrip(";").split()
         if words and (words[0].endswith("_temp_path") or words[0] == "pid"):
@@ -229,7 +229,7 @@ def test_a_missing_proxy_is_named_with_its_package(via: str, package: str) -> No
     assert f"apt install {package}" in (missing.value.remedy or "")
 
 
-def test_a_program_of_that_name_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_another_program_of_that_name_is_refused(tmp_path: Path) -> None:
     program = tmp_path / "nginx"
     program.write_text("#!/bin/sh\necho hello\n")
     program.chmod(0o755)

@@ -315,7 +315,7 @@ def test_a_terminal_shows_every_part_within_eighty_columns() -> None:
 
 
 @pytest.mark.parametrize(("handshake_us", "printed"), [(70.0, True), (5.0, False), (200.0, False)])
-def test_a_terminal_says_how_much_of_the_server_is_the_way(
+def test_a_terminal_shows_how_much_of_the_server_part_is_the_network(
     handshake_us: float, printed: bool
 ) -> None:
     """Of 80 us: where the SYN's answer took a tenth of that or more, and no longer."""

@@ -136,7 +136,7 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_run(folder, every, name=HOSTILE, about=HOSTILE)
 
 
-def test_page_loads_nothing_and_runs_its_own_script_alone(hostile_run: Path) -> None:
+def test_the_page_loads_nothing_and_runs_only_its_own_script(hostile_run: Path) -> None:
     """No other script, no handler, no address outside the page, whatever a service returns."""
     page = parsed(write_page(hostile_run))
     assert page.tags.count("script") == 2

@@ -38,7 +38,7 @@ def test_an_untested_finding_is_not_reported_as_a_cause() -> None:
     assert "server.nagle" not in said, "a switch of the lab changes no other program"
 
 
-def test_of_a_run_the_switch_that_tests_a_finding_is_named() -> None:
+def test_the_switch_that_tests_a_finding_of_a_run_is_named() -> None:
     (finding,) = findings(FINDING)
     assert packet_findings.remedy(finding, Standing(of_lab=True)) == (
         "test: server.nagle=off; 41 ms less in each second call"
@@ -108,7 +108,7 @@ def test_one_of_everything_is_in_the_singular() -> None:
     assert "sent again: 1 packet in all" in said
 
 
-def test_of_a_run_the_test_is_named_and_its_verdicts_are_found(
+def test_the_test_of_a_run_is_named_and_its_verdicts_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The verdict belongs to the cell of the capture, and to no other."""

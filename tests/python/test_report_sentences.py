@@ -118,7 +118,7 @@ def test_equal_stacks_are_equivalent() -> None:
     assert not any(" than " in sentence for sentence in decided)
 
 
-def test_an_interval_from_half_to_double_is_undecided_and_says_what_may_decide() -> None:
+def test_an_interval_from_half_to_double_is_undecided_with_what_may_decide() -> None:
     """Noise that hides everything does not show equality."""
     found = sentences(trials(replace(SMALL, spread=0.5, seed=2)), 0.02)
     ratio = r"grpc@rust over rest@rust json 0\.\d+ to [1-9]\.\d+"
@@ -153,7 +153,7 @@ def test_of_several_differences_the_largest_leads() -> None:
     assert "rest@rust json made" in "".join(found[1:])
 
 
-def test_settings_that_say_the_same_share_a_sentence() -> None:
+def test_settings_with_equal_results_share_a_sentence() -> None:
     """REST leads with small messages alone: one sentence for these, one for the others."""
     world = World(sizes=(14, 30_000_000), loads=tuple(users(n) for n in (1, 8, 16, 32)))
     shown = sentences(trials(world), 0.05)

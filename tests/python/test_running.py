@@ -267,7 +267,7 @@ def test_undisturbed_trials_are_not_repeated(
     assert (len(run.trials), run.repeated) == (4, ())
 
 
-def test_of_a_retry_that_was_cut_short_the_failed_trial_stays(
+def test_a_retry_that_was_cut_short_keeps_the_failed_trial(
     tmp_path: Path, stand_in: Misbehave
 ) -> None:
     stand_in("service-fails")
@@ -324,7 +324,7 @@ def test_a_picture_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.usefixtures("stand_in")
-def test_a_report_of_an_unfinished_run_says_how_much_of_it_is_there(
+def test_a_report_of_an_unfinished_run_states_how_much_is_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = _run(tmp_path / "run")

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_go_on_behind_a_step() {
+    fn times_continue_after_a_step() {
         let mut clock = Clock::default();
         let second = 1_000_000_000;
         let times = [10, 12, 9, 10, 11].map(|at| at * second);

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_connection_to_stamp_nobody_asks() {
+    fn stamps_are_enabled_once_a_connection_needs_them() {
         let mut stamps = KernelStamps::default();
         stamps.advance(TURN_NS).unwrap();
         assert!(!stamps.enabled);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_wants_it_spins_all_the_time() {
+    fn a_plan_with_wait_spin_always_spins() {
         let (mut poll, _near, _far) = socket_in_poll();
         let mut poller = Poller::new(Wait::Spin);
         let began = now_ns();

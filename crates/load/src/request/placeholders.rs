@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_their_place_wants_them() {
+    fn values_are_encoded_for_their_place() {
         for (text, within, expected) in [
             (
                 "/a/${id}?n=${name}",

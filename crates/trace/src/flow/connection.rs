@@ -435,7 +435,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets_go_on_where_sequence_numbers_wrap() {
+    fn offsets_continue_where_sequence_numbers_wrap() {
         let mut numbers = SequenceNumbers::default();
         numbers.begin(u32::MAX - 10);
         let mut sequence = u32::MAX - 9;

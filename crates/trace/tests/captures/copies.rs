@@ -124,7 +124,7 @@ fn a_packet_half_a_round_trip_later_is_a_retransmission() {
 }
 
 #[test]
-fn a_segment_sent_again_is_none_whatever_its_time() {
+fn a_retransmission_is_not_a_copy_whatever_its_time() {
     let mut mirror = Mirror::new();
     mirror.put(1000 * US, &data()).put(1010 * US, &data());
     assert_eq!(mirror.counts(), [0, 1, 0]);

@@ -132,7 +132,7 @@ fn lookups_without_a_connection_are_added_up_once() {
 }
 
 #[test]
-fn a_lookup_that_goes_on_over_tcp_is_one_lookup() {
+fn a_lookup_that_continues_over_tcp_is_one_lookup() {
     let mut script = Script::new();
     script.query(7, NAME, A);
     // The answer was cut, and has no address.

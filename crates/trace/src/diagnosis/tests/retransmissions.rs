@@ -23,7 +23,7 @@ fn captured_before_the_loss_both_transmissions_are_seen() {
 }
 
 #[test]
-fn a_loss_that_the_receiver_reports_is_none_of_the_tail() {
+fn a_loss_that_the_receiver_reports_is_not_a_tail_loss() {
     let mut timeline = Timeline::new();
     timeline.open(10, 13_800);
     let mark = timeline.mark();

@@ -186,7 +186,7 @@ fn a_large_message_that_begins_in_full_segments_is_not_split() {
 }
 
 #[test]
-fn a_head_alone_before_a_large_body_is_split() {
+fn a_head_sent_before_a_large_body_is_a_split_write() {
     let mut timeline = Timeline::new();
     timeline.open(20, 10);
     let mark = timeline.mark();
