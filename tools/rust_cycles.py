@@ -212,7 +212,7 @@ def _list_arrows(title: str, chosen: Sequence[tuple[Name, Name]], arrows: Arrows
 def _check_layers(crate: Crate, layers: Sequence[str]) -> Iterator[str]:
     declared = {(name,) for name in layers}
     for name in sorted(declared ^ crate.folders()):
-        has = "is no folder of the crate" if name in declared else "is missing"
+        has = "is not a folder of the crate" if name in declared else "is missing"
         yield f"layers of Cargo.toml: {_show(name)} {has}"
     order: dict[Name, int] = {(name,): at for at, name in enumerate(layers)}
     for (source, target), places in sorted(crate.arrows().items()):

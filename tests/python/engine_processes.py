@@ -31,7 +31,7 @@ def is_calling(process: psutil.Process) -> bool:
 
 
 def wait_for_calls(engines: int, seconds: float = 60.0) -> None:
-    """Until so many engines call. Raises :class:`TimeoutError`."""
+    """Until that number of engines call. Raises :class:`TimeoutError`."""
     wait_for(lambda: sum(map(is_calling, find_engines())) == engines, seconds)
 
 

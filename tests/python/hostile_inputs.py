@@ -58,7 +58,7 @@ DEEP_XML = "<a>" * DEPTH + "</a>" * DEPTH
 
 @dataclass(frozen=True)
 class Markup:
-    """A good document of XML, by what stands around the fields of Submit."""
+    """A good document of XML, by the text around the fields of Submit."""
 
     head: str
     tail: str
@@ -212,7 +212,7 @@ def _fields(coding: str) -> bytes:
 
 
 def grpc(message: bytes, coding: str = "identity", length: int | None = None) -> bytes:
-    """Submit with that message; ``length`` is the one that its prefix tells."""
+    """Submit with that message; ``length`` is the one in its prefix."""
     announced = len(message) if length is None else length
     data = struct.pack(">BI", coding != "identity", announced) + message
     pieces = [data[at : at + FRAME_BYTES_MAX] for at in range(0, len(data), FRAME_BYTES_MAX)]
@@ -272,7 +272,7 @@ MORE_FRAGMENTS = 2
 
 
 def giop(body: bytes, size: int | None = None, flags: int = 0, kind: int = REQUEST) -> bytes:
-    """A message of GIOP 1.2, big-endian; ``size`` is the one that its header tells."""
+    """A message of GIOP 1.2, big-endian; ``size`` is the one in its header."""
     announced = len(body) if size is None else size
     return b"GIOP\x01\x02" + struct.pack(">BBI", flags, kind, announced) + body
 

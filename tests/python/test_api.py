@@ -60,7 +60,7 @@ def test_two_cells_are_compared(run: wirelab.Results) -> None:
     assert wirelab.compare(grpc, rest, "response_p50").verdict == "higher"
 
 
-def test_what_cannot_be_is_refused(run: wirelab.Results, tmp_path: Path) -> None:
+def test_an_unknown_run_or_figure_is_refused(run: wirelab.Results, tmp_path: Path) -> None:
     with pytest.raises(RunDirectoryError):
         wirelab.load(tmp_path)
     first, second = run.cells()[:2]

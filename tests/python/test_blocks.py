@@ -145,7 +145,7 @@ def test_the_freedom_that_is_borrowed_is_bounded() -> None:
     ],
     ids=["none", "one cell", "too few", "no spread", "zero", "one value"],
 )
-def test_what_is_no_case_for_blocks_is_left_to_welch(cells: list[dict[int, float]]) -> None:
+def test_cells_unsuited_for_blocks_are_left_to_welch(cells: list[dict[int, float]]) -> None:
     assert FREEDOM_MIN == 10
     assert blocks(cells) is None
 

@@ -47,7 +47,7 @@ Json = dict[str, Any]
 RECORDED = Path(__file__).parent / "ghz_report.json"
 """Written by ghz 0.120.0: 40 calls of Hello by two users."""
 WHEN_NS = 50_000_000_000
-"""Where CLOCK_MONOTONIC stood, by these tests, at the first call of the recorded report."""
+"""The value of CLOCK_MONOTONIC, by these tests, at the first call of the recorded report."""
 
 
 def edited(**changes: Any) -> Json:
@@ -101,7 +101,7 @@ def pairs(command: list[str]) -> dict[str, str]:
     return dict(pairwise(command))
 
 
-def test_ghz_is_told_what_the_plan_says() -> None:
+def test_ghz_gets_the_options_of_the_plan() -> None:
     """Users, connections, contract, window and processors."""
     shown = ghz.command(TOOL, request(), Window(duration_s=2.0), Path("/out/r.json"))
     options = pairs(shown)
@@ -135,13 +135,13 @@ def test_a_number_of_calls_is_asked_for_alone() -> None:
     ("rate", "window"), [(201.0, CALLS), (199.0, Window(duration_s=2.5)), (None, CALLS)]
 )
 def test_the_shorter_window_is_chosen(rate: float | None, window: Window) -> None:
-    """At the rate of the warm-up; without one the number of calls stands."""
+    """At the rate of the warm-up; without one the number of calls is kept."""
     assert ghz.shorter(CALLS, None if rate is None else recorded(rps=rate)) == window
     timed = Window(duration_s=1.0)
     assert ghz.shorter(timed, recorded(rps=1.0)) == timed
 
 
-def test_gzip_is_asked_for_only_where_the_axis_says_so() -> None:
+def test_gzip_is_requested_only_by_its_axis() -> None:
     """The only axis of the client's side on which ghz has a choice."""
     axes = Stack.parse("grpc@rust?caller=ghz&compression=gzip").axes
     assert "--enable-compression" in ghz.command(TOOL, request(axes=axes), request().window, Path())
@@ -178,7 +178,7 @@ def test_a_window_of_calls_has_their_number() -> None:
 
 
 def test_failed_calls_are_counted_by_status() -> None:
-    """A status that tells the kind of error gets the kind's name."""
+    """A status that shows the kind of error gets the kind's name."""
     group = group_of(
         recorded(
             statusCodeDistribution={"OK": 35, "DeadlineExceeded": 3, "Unavailable": 2},
@@ -211,7 +211,7 @@ def test_a_list_of_calls_that_is_cut_gives_no_series_and_no_times_of_good_calls(
     assert set(group.times) == {"response"}
 
 
-def test_what_ghz_does_not_know_is_absent() -> None:
+def test_figures_that_ghz_does_not_report_are_absent() -> None:
     """Nothing is invented: no stamps, no bytes, no concurrency."""
     group = group_of(recorded())
     for name in ("bytes_sent", "concurrency", "queue_max", "rate_planned_per_s"):
@@ -255,7 +255,7 @@ def test_cpu_is_that_of_the_window() -> None:
         ({"details": [{"latency": 1, "timestamp": "now", "status": "OK"}]}, "unknown structure"),
     ],
 )
-def test_a_report_without_figures_is_no_trial(tmp_path: Path, changes: Json, said: str) -> None:
+def test_a_report_without_figures_fails_the_trial(tmp_path: Path, changes: Json, said: str) -> None:
     """The reason says what is missing."""
     path = tmp_path / "ghz-measure.json"
     path.write_text(json.dumps(edited(**changes)), encoding="utf-8")
@@ -273,7 +273,7 @@ def test_a_report_is_kept_packed_as_it_was_written(tmp_path: Path) -> None:
         assert kept.read() == RECORDED.read_bytes()
 
 
-def test_what_cannot_be_read_is_no_trial(tmp_path: Path) -> None:
+def test_an_unreadable_report_fails_the_trial(tmp_path: Path) -> None:
     """Neither an absent report nor one that was cut short."""
     with pytest.raises(TrialFailed, match="report of ghz cannot be read"):
         ghz.read(tmp_path / "nothing.json")
@@ -295,7 +295,7 @@ def test_what_cannot_be_read_is_no_trial(tmp_path: Path) -> None:
         ("grpc@go?caller=autocannon", "has no value 'autocannon'"),
     ],
 )
-def test_what_ghz_cannot_do_is_refused_by_name(text: str, said: str) -> None:
+def test_a_stack_that_ghz_cannot_call_is_refused_by_name(text: str, said: str) -> None:
     """With the nearest legal stack where there is one."""
     with pytest.raises(StackError) as shown:
         Stack.parse(text)
@@ -322,7 +322,7 @@ window: {duration: 1 s}
         ("{users: 2}", "{users: 2, think: 1 ms}", "does not support think time"),
     ],
 )
-def test_what_ghz_cannot_be_asked_for_is_refused(old: str, new: str, said: str) -> None:
+def test_a_plan_that_ghz_cannot_follow_is_refused(old: str, new: str, said: str) -> None:
     """Before anything is started, with the same stack under the engine as the way out."""
     experiment = experiment_file.parse(PLAN.replace(old, new))
     with pytest.raises(ExperimentError, match=said) as shown:
@@ -351,7 +351,7 @@ def check_of(measured: Trial, name: str) -> Check:
     return next(check for check in measured.checks if check.name == name)
 
 
-def test_the_checks_say_whose_figures_these_are() -> None:
+def test_the_checks_name_the_source_of_the_figures() -> None:
     """Marked as the tool's own; what needs the engine's stamps cannot be measured."""
     measured = tool_trial()
     own = check_of(measured, "caller")
@@ -363,7 +363,7 @@ def test_the_checks_say_whose_figures_these_are() -> None:
     assert "engine build" not in {check.name for check in measured.checks}
 
 
-def test_a_tool_at_its_limit_is_told() -> None:
+def test_a_tool_at_its_limit_is_marked() -> None:
     """By its CPU time on the processors that it was given."""
     bound = check_of(tool_trial(), "bound")
     assert bound.outcome == "marked"
@@ -501,7 +501,7 @@ def no_ghz(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("stand_in", "no_orphans", "no_ghz")
-def test_a_tool_that_cannot_be_had_leaves_the_rest_of_the_run(tmp_path: Path) -> None:
+def test_a_tool_that_cannot_be_installed_leaves_the_rest_of_the_run(tmp_path: Path) -> None:
     """Its trials are reported as not measured; nothing fails."""
     found = run(tmp_path / "run")
     assert len(found.trials) == len(by_caller(found, ENGINE)) == 2
@@ -534,8 +534,8 @@ def missing(recipe: tool.Recipe, interruption: Interruption) -> Path:
 
 
 @pytest.mark.usefixtures("stand_in", "no_ghz")
-def test_a_run_with_nothing_else_to_measure_says_why(tmp_path: Path) -> None:
-    """It is no success to have measured nothing."""
+def test_a_run_with_nothing_else_to_measure_states_why(tmp_path: Path) -> None:
+    """A run that measured nothing has not succeeded."""
     with pytest.raises(ToolMissing, match="ghz could not be installed"):
         run(tmp_path / "run", TEXT.replace("grpc@rust, ", ""))
 
@@ -604,14 +604,14 @@ def real_ghz() -> Tool:
         pytest.skip(str(error))
 
 
-def test_the_real_ghz_says_which_one_it_is(real_ghz: Tool) -> None:
+def test_the_version_of_the_real_ghz_is_read_from_the_program(real_ghz: Tool) -> None:
     """Read from the program, for ghz itself says `dev`."""
     assert real_ghz.version.startswith("v0.")
     assert real_ghz.libraries["google.golang.org/grpc"].startswith("v1.")
 
 
 @pytest.mark.usefixtures("real_engine", "real_ghz", "no_orphans")
-def test_the_real_ghz_beside_the_engine(tmp_path: Path) -> None:
+def test_the_real_ghz_runs_next_to_the_engine(tmp_path: Path) -> None:
     """Its counts agree with the service's own, and its cost is in the record."""
     text = TEXT.replace("100 ms", "400 ms").replace("max: 0 s", "max: 200 ms")
     found = run(tmp_path / "run", text.replace("repeats: 2", "repeats: 1"))

@@ -56,7 +56,7 @@ def capture(tmp_path: Path, server: socket.socket) -> Iterator[Capture]:
 
 
 def _send(server: socket.socket, count: int) -> None:
-    """So many bytes over one connection."""
+    """Sends ``count`` bytes over one connection."""
     with socket.create_connection(server.getsockname()) as client:
         accepted, _ = server.accept()
         with accepted:
@@ -68,7 +68,7 @@ def _send(server: socket.socket, count: int) -> None:
             sender.join()
 
 
-def test_what_finds_no_room_at_the_end_is_a_full_disk(
+def test_a_write_error_at_the_end_is_reported_as_a_full_disk(
     capture: Capture, server: socket.socket
 ) -> None:
     """Less than the megabyte that is written at a time."""
@@ -77,7 +77,7 @@ def test_what_finds_no_room_at_the_end_is_a_full_disk(
         capture.finish()
 
 
-def test_what_finds_no_room_in_mid_trial_is_a_full_disk(
+def test_a_write_error_within_the_trial_is_reported_as_a_full_disk(
     capture: Capture, server: socket.socket
 ) -> None:
     _send(server, 8_000_000)
@@ -86,7 +86,7 @@ def test_what_finds_no_room_in_mid_trial_is_a_full_disk(
         capture.tick()
 
 
-def test_what_finds_no_room_to_begin_is_a_full_disk(tmp_path: Path) -> None:
+def test_a_write_error_at_the_start_is_reported_as_a_full_disk(tmp_path: Path) -> None:
     """/dev/full is always full (full(4)): not even the file's head is written."""
     log, full = tmp_path / "capture.log", Path("/dev/full")
     with Interruption() as interruption, pytest.raises(StorageError, match=NO_ROOM):

@@ -214,7 +214,7 @@ def test_a_condition_that_failed_is_not_measured() -> None:
         ((1.0, 3.0), (1.0, 3.3), "a link: undecided, the difference increases by "),
     ],
 )
-def test_what_stays_undecided_says_which_way_it_points(
+def test_an_undecided_condition_states_its_direction(
     plain: tuple[float, float], under: tuple[float, float], said: str
 ) -> None:
     link = Condition("link", "a link")
@@ -301,7 +301,7 @@ def outcomes(document: dict[str, Any]) -> dict[str, str]:
     return {one["id"]: one["outcome"] for one in document["conditions"]}
 
 
-def test_a_server_that_closes_is_told_by_a_connection_per_call(
+def test_a_server_that_closes_is_recognised_by_a_connection_per_call(
     tmp_path: Path, server: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Both wait 20 ms per connection; one keeps it, the other does not."""
@@ -313,7 +313,7 @@ def test_a_server_that_closes_is_told_by_a_connection_per_call(
     assert "cause" not in {found[name] for name in found if name != "connection"}
 
 
-def test_a_slow_service_is_told_from_its_network(
+def test_a_slow_service_is_distinguished_from_its_network(
     tmp_path: Path, server: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing from outside removes what a service does itself; its packets show where it is."""
@@ -350,7 +350,7 @@ def test_two_stacks_of_the_lab(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (("rest@rust", "nonsense@rust"), "no binding"),
     ],
 )
-def test_what_cannot_be_explained_is_refused(
+def test_a_comparison_that_cannot_be_explained_is_refused(
     words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["explain", *words, "--out", str(tmp_path / "run")]) == 2

@@ -57,7 +57,7 @@ def test_equivalent_stacks_share_first_place() -> None:
     assert "equivalent in it within 5 %" in sentences(found)[0]
 
 
-def test_noise_leaves_it_undecided_and_says_what_would_decide() -> None:
+def test_noise_leaves_the_choice_undecided_and_shows_what_would_decide() -> None:
     found = answer(measure({JSON: 60.0, CBOR: 66.0}, repeats=3, spread=0.08))
     assert found.recommended is None
     first, second, *_ = sentences(found)
@@ -71,7 +71,7 @@ def test_a_difference_at_the_threshold_names_no_number_of_trials() -> None:
     assert "No sensible number of trials" in sentences(found)[1]
 
 
-def test_a_difference_below_the_threshold_recommends_nobody_alone() -> None:
+def test_a_difference_below_the_threshold_recommends_no_single_stack() -> None:
     found = answer(measure({JSON: 60.0, CBOR: 61.2}, repeats=12), threshold=0.05)
     assert found.is_decided
     assert len(found.first) == 2

@@ -117,7 +117,9 @@ def test_bad_options_are_refused_by_name(words: tuple[str, ...], message: str) -
         ('{"a": NaN}', "NaN"),
     ],
 )
-def test_documents_that_are_no_message_are_refused(text: str, message: str, tmp_path: Path) -> None:
+def test_documents_that_are_not_messages_are_refused(
+    text: str, message: str, tmp_path: Path
+) -> None:
     file = tmp_path / "document.json"
     file.write_text(text)
     done = run(str(file), "--out", str(tmp_path / "out"))

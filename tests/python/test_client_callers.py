@@ -352,7 +352,7 @@ def test_a_stop_ends_the_caller(tmp_path: Path) -> None:
         ("grpc@rust?caller=wrk", "wrk speaks rest only"),
     ],
 )
-def test_what_a_caller_cannot_do_is_refused_by_name(stack: str, said: str) -> None:
+def test_a_stack_that_a_caller_cannot_call_is_refused_by_name(stack: str, said: str) -> None:
     """With a stack that is legal."""
     with pytest.raises(StackError) as shown:
         Stack.parse(stack)

@@ -236,7 +236,7 @@ def test_an_engine_ends_when_its_front_is_silent(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
-def test_an_engine_goes_on_while_its_front_is_there_and_stops_when_told(tmp_path: Path) -> None:
+def test_an_engine_runs_while_its_front_is_connected_and_stops_on_request(tmp_path: Path) -> None:
     with served(tmp_path) as (port, log):
         client = LoadClient()
         (plan,) = parts.divide(_plan(port), [time.monotonic_ns()])

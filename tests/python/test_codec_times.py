@@ -99,7 +99,7 @@ def test_the_report_shows_sizes_and_times_where_there_are_any(tmp_path: Path) ->
         ),
     ],
 )
-def test_what_cannot_be_timed_is_refused_before_anything_is_started(
+def test_codec_times_that_cannot_be_measured_are_refused_before_any_start(
     changed: dict[str, str], reason: str
 ) -> None:
     text = EXPERIMENT
@@ -110,7 +110,7 @@ def test_what_cannot_be_timed_is_refused_before_anything_is_started(
         _schedule(text)
 
 
-def test_a_text_is_no_message_of_a_codec() -> None:
+def test_a_text_is_not_a_message_of_a_codec() -> None:
     text = EXPERIMENT.replace("ListOwners", "Hello, bytes: 14 B").replace("protobuf", "text")
     lines = [line for line in text.splitlines() if not line.startswith("prepare")]
     with pytest.raises(ExperimentError, match="cannot time the codec of transfer"):

@@ -194,7 +194,7 @@ def test_a_service_whose_calls_fail_is_worse_whatever_the_others_cost() -> None:
     )
 
 
-def test_the_formats_say_the_same() -> None:
+def test_the_formats_have_the_same_content() -> None:
     every = trials(WORLD)
     found = gate(every, keys(every), RATE, 0.03)
     page = outputs.markdown(found, ("a|b", "grpc@rust"))
@@ -381,7 +381,7 @@ def test_questions_that_cannot_be_asked_are_refused(
     ],
 )
 @pytest.mark.parametrize("command", ["compare", "explain"])
-def test_an_option_that_a_file_says_itself_is_refused(
+def test_an_option_that_a_file_sets_itself_is_refused(
     command: str, option: list[str], key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "two.yaml"
@@ -408,6 +408,6 @@ def test_a_share_is_read_with_and_without_a_percent_sign(text: str, share: float
 
 
 @pytest.mark.parametrize("text", ["x%", "", "-1", "101%", "1.5"])
-def test_what_is_no_share_is_refused(text: str) -> None:
+def test_an_invalid_share_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match="not a share"):
         Share().convert(text, None, None)

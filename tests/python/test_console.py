@@ -40,7 +40,7 @@ def test_styles_are_for_terminals_that_want_them(
     assert capsys.readouterr().out == "piped\n"
 
 
-def test_what_is_printed_stands_above_the_status_and_nothing_of_it_stays(
+def test_output_is_printed_above_the_status_line_which_is_then_erased(
     terminal: _Terminal,
 ) -> None:
     console = Console()

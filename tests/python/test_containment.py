@@ -243,7 +243,7 @@ time.sleep(300)
 
 
 @pytest.mark.parametrize("kind", [UnifiedGroup, FreezerGroup])
-def test_what_a_killed_wirelab_left_in_its_group_is_ended_by_the_next_one(
+def test_processes_of_a_killed_wirelab_are_ended_by_the_next_one(
     kind: type[Containment], only: Callable[[type[Containment]], None], tmp_path: Path
 ) -> None:
     only(kind)

@@ -170,7 +170,7 @@ def test_a_run_begins_when_the_other_ends(
     assert "other runs" not in names
 
 
-def test_without_a_state_folder_the_run_goes_on_and_says_so(
+def test_without_a_state_folder_the_run_continues_with_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -32,7 +32,7 @@ def test_a_part_is_of_the_whole() -> None:
     assert of_all(1, 1200, "trial") == "1 of 1,200 trials"
 
 
-def test_what_is_unknown_is_many() -> None:
+def test_an_unknown_count_is_followed_by_a_plural() -> None:
     assert plural("?", "core") == "cores"
     assert plural("1", "core") == "core"
 
@@ -54,7 +54,7 @@ MANY = ("MIN", "MAX", "digits", ":.1f")
 
 
 def test_reports_and_terminals_count_by_one_rule() -> None:
-    """Not even one of something stands before a plural."""
+    """No plural follows the number 1."""
     source = Path(counting.__file__).parents[1]
     files = [*(source / "report").rglob("*.py"), *(source / "wrap").rglob("*.py")]
     files += [source / "checks" / "wire.py", source / "run" / "finished.py"]

@@ -69,7 +69,7 @@ def test_a_server_does_not_run_as_root(cluster: Cluster, tmp_path: Path) -> None
         assert psutil.Process(database.child.pid).uids().real != 0
 
 
-def test_what_was_committed_survives_a_kill(cluster: Cluster, tmp_path: Path) -> None:
+def test_committed_rows_survive_a_kill(cluster: Cluster, tmp_path: Path) -> None:
     with Database(cluster, log=tmp_path / "postgres.log") as database:
         _psql(database, "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n")
         database.kill()

@@ -23,7 +23,7 @@ def runs(folder: Path, first: World, second: World) -> tuple[str, str]:
     )
 
 
-def test_what_became_slower_is_found_and_the_rest_is_not(
+def test_only_cells_that_became_slower_are_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["diff", *runs(tmp_path, WORLD, SLOWER), "--json"]) == 0
@@ -89,7 +89,7 @@ def test_another_machine_and_engine_are_named(
     assert "revision: 000000000, then 111111111" in shown
 
 
-def test_what_cannot_be_compared_is_refused(
+def test_runs_without_a_common_cell_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = runs(tmp_path, WORLD, replace(WORLD, sizes=(150_000,)))

@@ -174,7 +174,7 @@ def test_the_time_of_a_server_is_divided_by_what_its_threads_did(port: int, tmp_
         (["--test"], "--live takes no FILE"),
     ],
 )
-def test_what_cannot_be_watched_is_refused(
+def test_a_live_capture_that_cannot_start_is_refused(
     options: list[str], said: str, tmp_path: Path, port: int
 ) -> None:
     started = _live(*options)

@@ -61,7 +61,7 @@ def test_an_exchange_that_is_not_there_cannot_be_shown() -> None:
     assert "--timeline 2: no more than 1 exchange can be seen" in " ".join(result.stderr.split())
 
 
-def test_a_file_that_is_no_capture_is_refused_with_one_remedy(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_capture_is_refused_with_one_remedy(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("no capture at all")
     with pytest.raises(UsageError, match="not a capture file: it begins with") as refused:
         _dissect(tmp_path / "x")
@@ -79,7 +79,7 @@ def test_a_file_that_is_no_capture_is_refused_with_one_remedy(tmp_path: Path) ->
         (b"\xfd7zXZ\x00", "compressed with xz", "unxz"),
     ],
 )
-def test_a_capture_of_which_nothing_is_there_is_told_what_is_missing(
+def test_a_capture_cut_within_its_header_is_refused_with_the_missing_part(
     tmp_path: Path, content: bytes, said: str, remedy: str
 ) -> None:
     (tmp_path / "x.pcap").write_bytes(content)
@@ -105,7 +105,7 @@ def _segment(source: int, target: int, numbers: tuple[int, int], flags: int, tex
     )
 
 
-def test_a_capture_of_one_direction_says_what_it_cannot_tell(tmp_path: Path) -> None:
+def test_a_capture_of_one_direction_states_what_it_cannot_show(tmp_path: Path) -> None:
     requested = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     frames = [
         _segment(40_000, 80, (100, 0), SYN, b""),
@@ -124,7 +124,7 @@ def test_a_capture_of_one_direction_says_what_it_cannot_tell(tmp_path: Path) -> 
     assert "Nothing found" not in words
 
 
-def test_messages_that_no_counterpart_is_found_for_are_told(tmp_path: Path) -> None:
+def test_messages_without_a_counterpart_are_reported(tmp_path: Path) -> None:
     """The second of six requests is lost; the capture shows the third too late."""
     requested = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     answered = b"HTTP/1.1 204 No Content\r\n\r\n"
@@ -144,7 +144,7 @@ def test_messages_that_no_counterpart_is_found_for_are_told(tmp_path: Path) -> N
     assert result.exit_code == 0, result.output
     words = " ".join(result.output.split())
     assert "5 exchanges on 1 connection" in words
-    assert "1 request and 2 replies stand alone" in words
+    assert "1 request and 2 replies are not paired" in words
 
 
 def test_standard_input_is_left_to_the_engine() -> None:

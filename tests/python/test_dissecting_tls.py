@@ -179,7 +179,7 @@ def test_a_session_that_is_resumed_is_counted(peers: Peers) -> None:
     assert (tls.decrypted, tls.full, tls.resumed) == (3, 1, 2)
 
 
-def test_without_keys_one_sentence_says_what_is_known_and_how_to_get_them(peers: Peers) -> None:
+def test_without_keys_one_sentence_states_what_is_known_and_how_to_get_them(peers: Peers) -> None:
     _of_version(peers, ssl.TLSVersion.TLSv1_3, None)
 
     def talk(listener: socket.socket) -> None:
@@ -217,7 +217,7 @@ def test_a_capture_may_hold_its_own_secrets(peers: Peers) -> None:
     assert "GET /quick" in shown
 
 
-def test_a_file_that_is_no_key_log_is_refused(peers: Peers) -> None:
+def test_a_file_that_is_not_a_key_log_is_refused(peers: Peers) -> None:
     peers.capture(lambda _: None)
     peers.keylog.write_text("not a key log\n")
     with pytest.raises(UsageError, match="none of its lines is one") as refused:

@@ -44,7 +44,7 @@ def wait(part: str, ms: float, *packets: int) -> Wait:
     return msgspec.convert({"flow": 0, "part": part, "ms": ms, "packets": packets}, Wait)
 
 
-def test_one_sentence_says_where_the_time_went() -> None:
+def test_one_sentence_states_where_the_time_went() -> None:
     waits = Waits(
         connections=elapsed(2, server=600.0, client_between_requests=400.0),
         exchanges=elapsed(9, server=600.0, path=30.0),
@@ -126,7 +126,7 @@ def test_rows_and_bar_fit_into_80_columns_and_name_every_large_part() -> None:
     assert "longest gaps: packets 7–9 (123 s)" in " ".join(text.split())
 
 
-def test_what_is_unexplained_is_said_with_its_packets() -> None:
+def test_unexplained_time_is_reported_with_its_packets() -> None:
     waits = Waits(
         connections=elapsed(1, server=900.0, unattributed=100.0),
         exchanges=elapsed(0),
@@ -177,7 +177,7 @@ def captured(name: str = "micro.pcap") -> Dissection:
 
 
 @pytest.mark.usefixtures("real_engine")
-def test_like_packets_share_a_line_and_what_is_left_out_is_marked() -> None:
+def test_equal_packets_share_a_line_and_omitted_ones_are_marked() -> None:
     ladder = Ladder([])
     ladder.add(3, "set-up", "request", 10.0, 0)
     ladder.add(1, "exchange", "request", 602_000.0, 100)

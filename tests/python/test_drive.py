@@ -121,7 +121,7 @@ def test_repeated_headers_reach_the_server_in_order(
     assert Handler.tags == ["2", "1", "3"]
 
 
-def test_a_status_that_is_no_success_is_an_error(
+def test_a_status_other_than_success_is_an_error(
     capsys: pytest.CaptureFixture[str], server: str
 ) -> None:
     code, said = _drive(capsys, f"{server}/missing", "--calls", "20")
@@ -217,7 +217,7 @@ def test_refused_connections_are_a_result(capsys: pytest.CaptureFixture[str]) ->
     assert code == 1
     assert said["errors_by_kind"]["refused"] == said["errors"] > 0
     assert said["error_examples"] == ["refused: Connection refused (os error 111)"]
-    assert said["latency_ms"] == {}, "the time of a failure is no response time"
+    assert said["latency_ms"] == {}, "the time of a failure is not a response time"
     shown = capsys.readouterr().out
     assert shown.count("Connection refused") == 1
     assert "no call succeeded" in shown
@@ -225,7 +225,7 @@ def test_refused_connections_are_a_result(capsys: pytest.CaptureFixture[str]) ->
     assert "nobody listens at 127.0.0.1" in shown
 
 
-def test_tls_on_one_side_only_is_told_with_the_right_scheme(
+def test_tls_on_one_side_only_is_reported_with_the_right_scheme(
     capsys: pytest.CaptureFixture[str], server: str
 ) -> None:
     secure = server.replace("http://", "https://")
@@ -234,7 +234,7 @@ def test_tls_on_one_side_only_is_told_with_the_right_scheme(
     assert "the server speaks without TLS: write http:// in place of https://" in shown
 
 
-def test_a_server_that_wants_tls_is_told_with_the_right_scheme(
+def test_a_server_that_requires_tls_is_reported_with_the_right_scheme(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """A service of the lab, by the address that it gave."""
@@ -268,7 +268,7 @@ def test_the_rate_is_that_of_calls_that_ended_within_the_window(
 
 
 @pytest.mark.parametrize("how", [["--json"], []])
-def test_an_interrupted_drive_says_so_and_shows_what_it_has(server: str, how: list[str]) -> None:
+def test_an_interrupted_drive_is_reported_with_its_results(server: str, how: list[str]) -> None:
     running = subprocess.Popen(
         [*COMMAND, "drive", f"{server}/", "--duration", "60s", *how],
         stdout=subprocess.PIPE,
@@ -540,7 +540,7 @@ def test_targets_are_resolved() -> None:
         ('syntax = "proto3";\nmessage M { Nothing x = 1; }\n', "bad.proto, line 2: "),
     ],
 )
-def test_a_proto_that_does_not_parse_is_told_with_its_line(
+def test_an_error_in_a_proto_is_reported_with_its_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, words: str
 ) -> None:
     bad = tmp_path / "bad.proto"

@@ -101,7 +101,7 @@ def test_calls_under_way_are_not_a_backlog() -> None:
     assert hinted("rest@rust", group_of(load="open", ended=590)) == []
 
 
-def test_a_certificate_that_is_refused_is_told_with_the_remedy() -> None:
+def test_a_refused_certificate_is_reported_with_the_remedy() -> None:
     failed: Json = {"ok": 0, "errors": 5, "ended": 5, "calls": 5}
     for cause, words in (
         ("certificate_unknown_issuer", "with --ca FILE"),

@@ -277,7 +277,7 @@ def test_a_file_of_rows_is_found_from_the_current_folder(
         ("--data-per user", "--data-per needs --data-file or --data-random"),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_remedy(
+def test_impossible_loads_are_refused_with_the_remedy(
     capsys: pytest.CaptureFixture[str], arguments: str, said: str
 ) -> None:
     assert main(["drive", "rest@rust", *arguments.split()]) == 2
@@ -371,7 +371,7 @@ def test_users_end_after_their_iterations(capsys: pytest.CaptureFixture[str]) ->
 
 
 @live
-def test_users_pause_after_so_many_calls(capsys: pytest.CaptureFixture[str]) -> None:
+def test_users_pause_after_a_number_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
     pauses = "--users 1 --iterations 9 --think 200ms --calls-per-pause 3"
     said, arrivals = _counted(capsys, pauses)
     gaps = [after - before for before, after in pairwise(arrivals)]

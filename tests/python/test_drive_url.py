@@ -105,7 +105,7 @@ def _drive(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, s
     return code, captured.out, " ".join(captured.err.split())
 
 
-def test_a_redirection_is_an_error_that_says_where_to(
+def test_a_redirection_is_an_error_with_its_target(
     url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = _drive(capsys, f"{url}/moved", "--calls", "3")
@@ -124,7 +124,7 @@ def test_redirections_are_followed_once_before_the_load(
     assert paths == ["/chain", "/moved", "/here", "/here", "/here", "/here"]
 
 
-def test_what_is_meant_for_one_host_does_not_follow_to_another(
+def test_a_redirection_to_another_host_drops_the_authorization(
     url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("--calls", "2", "--follow", "--header", "Authorization: Bearer secret")
@@ -144,7 +144,7 @@ def test_what_is_meant_for_one_host_does_not_follow_to_another(
         ("/", ("--cookies",), "the server set none for this URL"),
     ],
 )
-def test_what_cannot_be_followed_is_refused(
+def test_a_redirection_that_cannot_be_followed_is_refused(
     url: str, path: str, words: tuple[str, ...], message: str | None,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -167,7 +167,7 @@ def test_cookies_of_one_request_go_with_every_call(
     assert _drive(capsys, f"{url}/member", "--calls", "1")[0] == 1
 
 
-def test_json_has_its_type_and_a_header_goes_before(
+def test_json_has_its_type_which_a_header_replaces(
     url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for data, header, expected in (
@@ -188,7 +188,9 @@ def test_a_reply_in_an_error_reads_as_it_came(url: str, capsys: pytest.CaptureFi
     assert example == ('application: HTTP status 400: {"error": "no \\u00e9", "said": "é"}\\n\\xff')
 
 
-def test_where_all_time_out_it_says_what_came(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_drive_that_only_times_out_reports_the_bytes_received(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, out, _ = _drive(capsys, f"{url}/half", "--calls", "1", "--timeout", "300ms")
     assert code == 1
     (received,) = [line for line in out.splitlines() if "received meanwhile" in line]
@@ -231,7 +233,7 @@ def test_a_failed_call_meets_a_condition_on_errors(
         (("--tui",), "--tui needs a terminal"),
     ],
 )
-def test_what_cannot_be_judged_or_written_is_refused_before_the_load(
+def test_options_that_cannot_be_met_are_refused_before_the_load(
     words: tuple[str, ...], message: str, url: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, err = _drive(capsys, url, *words)

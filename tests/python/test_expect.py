@@ -150,7 +150,7 @@ RIGHT: Json = {
 
 
 @real
-def test_a_right_reply_is_a_success_and_the_check_says_what_was_compared(
+def test_a_right_reply_is_a_success_and_the_check_shows_what_was_compared(
     tmp_path: Path, orders: str
 ) -> None:
     trial = _trial(tmp_path, _http(orders), RIGHT)
@@ -202,7 +202,9 @@ def test_a_schema_may_be_a_file_and_its_content_belongs_to_the_point(
 
 
 @real
-def test_what_a_message_expects_replaces_what_the_service_does(tmp_path: Path, orders: str) -> None:
+def test_expectations_of_a_message_replace_those_of_the_service(
+    tmp_path: Path, orders: str
+) -> None:
     service = {**_http(orders), "http": {"path": "/orders", "method": "GET"}}
     service["expect"] = {"status": 404}
     messages = [
@@ -305,7 +307,7 @@ GRPC = {"name": "a", "url": "grpc://127.0.0.1:1", "grpc": {"method": "a.B/C", "b
         (GRPC, {"message": {}}, "expect.message needs grpc.proto"),
     ],
 )
-def test_what_no_reply_can_be_is_refused_with_file_and_line(
+def test_impossible_expectations_are_refused_with_file_and_line(
     tmp_path: Path, service: Json, expect: Json, said: str
 ) -> None:
     content = {
@@ -321,7 +323,7 @@ def test_what_no_reply_can_be_is_refused_with_file_and_line(
     assert "x.yaml:" in str(refused.value)
 
 
-def test_what_a_message_expects_must_suit_every_service(tmp_path: Path) -> None:
+def test_expectations_of_a_message_must_suit_every_service(tmp_path: Path) -> None:
     content = {
         "name": "own",
         "services": [HTTP],

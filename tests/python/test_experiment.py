@@ -156,7 +156,7 @@ def test_units_are_read_and_defaults_filled_in() -> None:
         ("a: &x [*x]\n", "x:1:"),
     ],
 )
-def test_a_mistake_is_told_with_its_line_its_key_and_the_remedy(text: str, said: str) -> None:
+def test_a_mistake_is_reported_with_its_line_its_key_and_the_remedy(text: str, said: str) -> None:
     with pytest.raises(ExperimentError) as caught:
         experiment_file.parse(text, "x")
     assert said in str(caught.value)
@@ -183,7 +183,7 @@ def test_services_in_a_language_can_have_a_warm_up_of_their_own() -> None:
     assert [(one.min, one.max) for one in bounds] == [(1.0, 5.0), (9.0, 9.0), (0.0, 0.0)]
 
 
-def test_every_mistake_is_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     text = _changed("users: 10", "usrs: 10").replace("150 kB", "150")
     with pytest.raises(ExperimentError) as caught:
         experiment_file.parse(text)
@@ -221,7 +221,7 @@ def test_nothing_nests_deeper_than_can_be_read(opened: str) -> None:
         ("name: !!python/name:os.system x\n", "x:1: name: could not determine a constructor"),
     ],
 )
-def test_what_yaml_allows_and_an_experiment_does_not_is_refused(text: str, said: str) -> None:
+def test_yaml_that_an_experiment_does_not_allow_is_refused(text: str, said: str) -> None:
     with pytest.raises(ExperimentError) as refused:
         experiment_file.parse(text, "x")
     assert said in str(refused.value)
@@ -332,7 +332,7 @@ def test_the_schema_knows_messages_of_own_services_by_their_keys() -> None:
     assert {tuple(error.absolute_path)[:3] for error in errors} == {("messages", 0, "method")}
 
 
-def test_a_language_without_services_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_service_in_an_unknown_language_is_reported_with_its_line(tmp_path: Path) -> None:
     """Unless illegal combinations are to be left out: then it is one of them."""
     file = tmp_path / "x.yaml"
     file.write_text(_changed("grpc@rust", "grpc@ruts"))
@@ -343,7 +343,7 @@ def test_a_language_without_services_is_told_with_its_line(tmp_path: Path) -> No
     assert experiment_file.load(file).skip_illegal
 
 
-def test_what_cannot_exist_is_told_at_the_key_that_asks_for_it(tmp_path: Path) -> None:
+def test_an_impossible_combination_is_reported_at_its_key(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     wrong = _changed("Hello, bytes: 150 kB", "Download, bytes: 14 B")
     file.write_text(wrong + "axes: {codec: [json, cdr]}\n")

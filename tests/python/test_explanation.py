@@ -130,7 +130,7 @@ def test_shares_and_the_sum() -> None:
     assert low < 1.0 < high
 
 
-def test_what_no_rung_holds_stays_unexplained() -> None:
+def test_a_gap_that_no_rung_holds_stays_unexplained() -> None:
     """A gap that comes from elsewhere is not handed to a rung."""
     made = explained(world("nothing", goal_factor=0.5), 4, GOAL)
     assert made.whole is not None
@@ -142,7 +142,7 @@ def test_what_no_rung_holds_stays_unexplained() -> None:
     assert any("No step between the two stacks was found" in text for text in made.sentences)
 
 
-def test_an_interaction_is_told_apart() -> None:
+def test_an_interaction_is_separated_from_the_rungs() -> None:
     """Two changes that work only together show in the interaction, not in the rungs."""
 
     def cost(selector: CellSelector) -> float:
@@ -172,14 +172,14 @@ def test_a_closed_path_adds_up_by_construction() -> None:
 
 
 def test_no_gap_nothing_to_explain() -> None:
-    """A rung may have an effect, but it is no cause of a gap that is not there."""
+    """A rung may have an effect, but it is not a cause of a gap that is not there."""
     made = explained(world("windows", goal_factor=1.6), 7, GOAL)
     assert made.causes == ()
     assert made.climbed[0].outcome == "effect"
     assert "There is nothing to explain" in made.sentences[0]
 
 
-def test_a_change_for_the_worse_is_no_cause() -> None:
+def test_a_change_for_the_worse_is_not_a_cause() -> None:
     """A rung that moves away from the goal is reported as such."""
 
     def cost(selector: CellSelector) -> float:

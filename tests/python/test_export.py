@@ -136,7 +136,7 @@ def test_a_stage_of_a_rate_has_calls_per_second() -> None:
     assert times == [None, None]
 
 
-def test_what_a_part_lacks_has_a_reason_and_zero_is_zero(every: list[Trial]) -> None:
+def test_a_missing_figure_has_a_reason_and_zero_is_zero(every: list[Trial]) -> None:
     row = _found(every, part="operation", part_name="Submit", figure="response_p99")
     assert row.get("estimate") is None
     assert row["reason"] == "some trials lack it, or some but not all have zero"

@@ -188,7 +188,7 @@ def test_a_service_without_any_message_for_it_is_refused() -> None:
         )
 
 
-def test_a_status_that_is_no_success_is_an_error(tmp_path: Path) -> None:
+def test_a_status_other_than_success_is_an_error(tmp_path: Path) -> None:
     service = _own(f"{HTTP}\n{SERVE}.serve_forever()", env={"STATUS": "302"})
     trial = _only(_run(tmp_path, service))
     assert (trial.result.ok, trial.result.errors) == (0, 50)
@@ -331,7 +331,9 @@ time.sleep(300)
 """
 
 
-def test_what_has_left_its_parent_before_the_service_was_ready_is_ended(tmp_path: Path) -> None:
+def test_a_daemon_that_left_its_parent_before_the_service_was_ready_is_ended(
+    tmp_path: Path,
+) -> None:
     """As `pg_ctl start` and other daemons do in a start script."""
     daemon = f"import subprocess; subprocess.run([sys.executable, '-c', {DAEMON!r}], check=True)"
     service = _own(f"{HTTP}\n{daemon}\n{SERVE}.serve_forever()", stop="500 ms")
@@ -339,7 +341,7 @@ def test_what_has_left_its_parent_before_the_service_was_ready_is_ended(tmp_path
     # no_orphans looks whether anything is left.
 
 
-def test_what_a_killed_lab_has_left_is_ended_before_the_next_trial() -> None:
+def test_processes_of_a_killed_lab_are_ended_before_the_next_trial() -> None:
     def started(owner: str) -> subprocess.Popen[bytes]:
         environment = {**os.environ, process_tree.MARK: owner}
         return subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1, env=environment)
@@ -353,7 +355,7 @@ def test_what_a_killed_lab_has_left_is_ended_before_the_next_trial() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="process namespaces need root")
-def test_what_a_lab_of_another_process_namespace_has_started_is_not_ours_to_end() -> None:
+def test_processes_of_a_lab_in_another_namespace_are_not_ended() -> None:
     """There the lab's process id is another one, so that it only looks dead from here."""
     mark = {process_tree.MARK: f"{os.getpid()}.1.1"}
     command = ["unshare", "--pid", "--fork", "sleep", "30"]
@@ -401,7 +403,7 @@ def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
         ("grpc://127.0.0.1:1", "names no method"),
     ],
 )
-def test_what_cannot_be_is_refused_with_file_and_line(
+def test_impossible_services_are_refused_with_file_and_line(
     tmp_path: Path, service: Any, said: str
 ) -> None:
     content = {

@@ -223,7 +223,7 @@ def test_a_reply_without_the_value_ends_its_sequence(tmp_path: Path) -> None:
     assert {path for _, path, *_ in _seen(tmp_path)} == {"/elsewhere"}
 
 
-def test_a_value_that_is_none_of_a_header_fails_its_call(tmp_path: Path) -> None:
+def test_a_value_that_a_header_cannot_hold_fails_its_call(tmp_path: Path) -> None:
     line_end = _ordering(json={"n": "${n}", "tag": "a\r\nx-evil: 1"})
     trial = _run(tmp_path, HTTP, [line_end], window={"calls": 10, "max": "10 s"})
     assert trial.result.errors > 0
@@ -301,7 +301,7 @@ def test_a_bad_row_is_refused_with_file_and_line(
         _run(tmp_path, HTTP, [{"name": "m", "data": {"file": "rows.csv"}, **message}])
 
 
-def test_a_row_that_is_no_message_is_refused_with_its_line(tmp_path: Path) -> None:
+def test_a_row_that_is_not_a_message_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("n\n1\nmany\n")
     grpc = {"method": "shop.Orders/Place", "proto": "shop.proto"}
     message = {"name": "m", "json": {"count": "${n}"}, "data": {"file": "rows.csv"}}
@@ -322,7 +322,7 @@ def test_a_row_that_is_no_message_is_refused_with_its_line(tmp_path: Path) -> No
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_when_it_is_read(
+def test_impossible_messages_are_refused_when_the_experiment_is_read(
     message: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ExperimentError, match=words):
@@ -346,7 +346,7 @@ def test_a_hundred_thousand_rows_are_ready_in_seconds(tmp_path: Path) -> None:
     assert trial.engine.rss_max_bytes < 200_000_000
 
 
-def test_what_shapes_the_rows_is_in_the_point(tmp_path: Path) -> None:
+def test_the_content_of_the_rows_is_part_of_the_point(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text(ROWS)
     folder = {"folder": tmp_path}

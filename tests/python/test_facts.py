@@ -123,7 +123,9 @@ def test_csv_json_and_page_hold_the_same_facts(
     assert "WS-Security" in text
 
 
-def test_what_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_stack_is_refused_with_the_option_that_lists_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["facts", "rest@go?codec=json&compression=gzip"]) == 2
     assert "wirelab facts --list" in " ".join(capsys.readouterr().err.split())
     assert main(["facts", "nosuch"]) == 2

@@ -116,7 +116,7 @@ def test_a_stop_ends_cleanly_and_the_run_goes_on_later(
     _resumed(experiment, out, kept)
 
 
-def test_a_killed_lab_leaves_no_process_and_no_doubt(
+def test_a_killed_lab_leaves_no_process(
     in_mid_trial: tuple[subprocess.Popen[str], Path], experiment: Path
 ) -> None:
     lab, out = in_mid_trial
@@ -168,7 +168,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk_is_told_and_finished_trials_stay(experiment: Path, small_disk: Path) -> None:
+def test_a_full_disk_is_reported_and_finished_trials_stay(
+    experiment: Path, small_disk: Path
+) -> None:
     out = small_disk / "run"
     (small_disk / "ballast").write_bytes(b"x" * 150_000)
     lab = _start(experiment, out)
@@ -185,7 +187,9 @@ def test_a_full_disk_is_told_and_finished_trials_stay(experiment: Path, small_di
     _resumed(experiment, out, kept)
 
 
-def test_a_capture_without_room_is_no_failed_trial(tmp_path: Path, small_disk: Path) -> None:
+def test_a_capture_without_disk_space_does_not_fail_the_trial(
+    tmp_path: Path, small_disk: Path
+) -> None:
     """Packets are what fills a disk; the journal may still find room in its last block. Whether
     the capture or the journal is the first to find none is chance (test_captures.py)."""
     experiment = tmp_path / "packets.yaml"
@@ -227,7 +231,9 @@ def test_a_disk_too_full_to_begin_leaves_nothing_or_a_run_that_goes_on(
     assert (out / "experiment.yaml").read_text() == TEXT
 
 
-def test_a_report_that_does_not_fit_is_told_as_such(experiment: Path, small_disk: Path) -> None:
+def test_a_report_that_does_not_fit_on_the_disk_is_reported(
+    experiment: Path, small_disk: Path
+) -> None:
     out = small_disk / "run"
     subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
     _resumed(experiment, out, ())
@@ -248,7 +254,7 @@ def test_a_report_that_does_not_fit_is_told_as_such(experiment: Path, small_disk
     assert not list(out.glob("*report*"))
 
 
-def test_results_that_nobody_can_store_are_told_as_such() -> None:
+def test_results_that_cannot_be_written_are_reported() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [*COMMAND, "doctor", "--json"],
@@ -279,7 +285,7 @@ def test_a_reader_that_went_away_ends_the_command_in_silence(words: list[str]) -
     assert (done.returncode, done.stderr) == (4, "")
 
 
-def test_too_few_open_files_are_told_as_such(tmp_path: Path) -> None:
+def test_a_low_limit_of_open_files_is_reported(tmp_path: Path) -> None:
     words = ["drive", "rest@rust", "--connections", "200", "--calls", "2000", "--json"]
     done = subprocess.run(
         ["sh", "-c", 'ulimit -n 100; exec "$@"', "sh", *COMMAND, *words],

@@ -70,12 +70,14 @@ FASTER = Expectation(above=1.0, margin=0.05)
         (Expectation(within=(0.9, 1.1)), 1.11, 1.15, "does not hold"),
     ],
 )
-def test_where_an_interval_lies(expect: Expectation, low: float, high: float, outcome: str) -> None:
+def test_the_place_of_the_interval_decides_the_outcome(
+    expect: Expectation, low: float, high: float, outcome: str
+) -> None:
     """Inside holds, outside does not, across the edge is undecided."""
     assert expect.judge(Interval(1.0, low, high, 6, "t")) == outcome
 
 
-def test_no_interval_tells_nothing() -> None:
+def test_a_claim_without_an_interval_is_undecided() -> None:
     """One trial each is an estimate, not a finding."""
     assert FASTER.judge(Interval(9.0, None, None, 2, "none", "one trial")) == "undecided"
 
@@ -181,7 +183,7 @@ def test_the_use_of_the_heap_is_judged_as_a_share() -> None:
     assert judged.parts[0].interval.estimate == pytest.approx(0.28, rel=0.001)
 
 
-def test_a_missing_cell_cannot_be_told() -> None:
+def test_a_claim_about_a_missing_cell_is_undecided() -> None:
     """It is named, and the claim is undecided."""
     some = [t for t in measured(by_stack(2000.0)) if t.point.load.users != 10]
     judged = findings.evaluate(some, finding(FASTER))
@@ -240,8 +242,8 @@ def test_a_claim_about_one_figure() -> None:
     assert findings.evaluate(measured(by_stack(2000.0)), claim).outcome == "holds"
 
 
-def test_a_figure_is_told_in_its_unit() -> None:
-    """A time in nanoseconds is no number for a reader; a ratio of times has no unit."""
+def test_a_figure_is_printed_in_its_unit() -> None:
+    """A reader does not count in nanoseconds; a ratio of times has no unit."""
     time = finding(Expectation(within=(35e6, 50e6)), under=(), figure="time_per_call")
     parts = findings.evaluate(measured(by_stack(1000 / 44), spread=0.0001), time).parts
     assert all(part.reason.endswith("claimed within 35.0 ms to 50.0 ms") for part in parts)
@@ -263,7 +265,7 @@ def crossing(speed: Speed) -> Judgement:
     return crossover.evaluate(made, Crossing(claim, steps))
 
 
-def test_where_the_order_changes() -> None:
+def test_a_crossing_between_two_sizes_is_found() -> None:
     """Above at 1 kB, below at 100 kB: the crossing lies between."""
 
     def speed(cell: CellSelector) -> float:
@@ -298,7 +300,7 @@ CONTEST = Contest("Test1", GRPC, HTTP, "users", tuple(map(float, USERS)))
 def test_a_winner_by_all_averages(
     grpc: float, published: str, verdict: str, winner: str, prop: str
 ) -> None:
-    """Rates and times are both told as "better by", whichever way better points."""
+    """Rates and times are both reported as "better by", whichever way better points."""
     square = winners.square(measured(by_stack(grpc)), CONTEST, prop, published, 0.05)
     assert (square.verdict, square.winner) == (verdict, winner)
     assert [score.rule for score in square.scores] == ["arithmetic", "inverse", "geometric"]

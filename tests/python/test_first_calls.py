@@ -96,7 +96,7 @@ def test_the_report_shows_first_calls_of_cold_cells_alone(tmp_path: Path) -> Non
     assert not any((empty.tables, empty.figures, empty.paragraphs))
 
 
-def test_one_call_is_a_figure_and_no_line(tmp_path: Path) -> None:
+def test_a_single_call_is_a_figure_without_a_line(tmp_path: Path) -> None:
     write_run(tmp_path / "run", [_cold(n, (3_000_000,)) for n in range(2)])
     made = first_calls.section(Source.read(tmp_path / "run"))
     assert made.tables[0].rows[0][2] == "3.00 ms"

@@ -15,7 +15,6 @@ import pytest
 
 from tests.python import prose
 from tests.python.prose import ROOT
-from tests.python.test_words import PENDING
 
 
 def _set(words: str) -> frozenset[str]:
@@ -26,15 +25,15 @@ PARTICIPLE = re.compile(r"\w{2,}(?:ed|ing)")
 IRREGULAR = _set(
     "begun bought bound broken brought built caught chosen done drawn driven felt found given "
     "gone grown held hidden kept known led left lent lost made meant met paid said seen sent "
-    "shown sold spent spoken stood stuck swept taken thought thrown told torn understood woken "
-    "won worn written"
-)
+    "shown sold spent spoken stuck swept taken thought thrown torn understood woken won worn "
+    "written"
+) | {"stood", "told"}
 PARTICLES = _set(
-    "above across after against along among around as at before behind below beneath beside "
+    "above across after against along among around as at before behind below beneath "
     "between beyond by during for from how in inside into like near off on onto out outside "
     "over per since than through to toward under until up upon via what when where whether "
     "which while who whom whose why with within without"
-)
+) | {"beside"}
 VERBS = _set("bring embed exceed feed need ping proceed seed shed speed spring succeed")
 """Verbs that end like participles."""
 NOUNS = _set(
@@ -57,6 +56,8 @@ ERRORS = re.compile(
 )
 """Functions that return one of these are constructors: an adjective names the kind, as in serde."""
 
+PENDING = ("crates/load/", "crates/trace/", "python/wirelab/", "tests/python/")
+"""Paths whose functions are still to be renamed. A path is removed once nothing in it is found."""
 CALLED_BY_PENDING = {
     "bench/ground_truth/host/play.py": "measured",
     "crates/contract/tests/skipped/mod.rs": "skipped",
@@ -244,3 +245,8 @@ def test_exceptions_are_used() -> None:
     for name, kept in CALLED_BY_PENDING.items():
         functions = READERS[prose.language(name)]((ROOT / name).read_text(encoding="utf-8"))
         assert set(kept.split()) <= {one.name for one in functions}, name
+
+
+def test_every_pending_path_holds_something() -> None:
+    for path in PENDING:
+        assert any(name.startswith(path) for name in prose.source_files()), path

@@ -20,7 +20,7 @@ def test_every_target_has_kept_inputs() -> None:
         assert lines == list(dict.fromkeys(lines)), name
 
 
-def test_what_is_packed_is_unpacked_alike_without_seeds_and_long_inputs(tmp_path: Path) -> None:
+def test_packed_inputs_are_unpacked_unchanged_without_seeds_and_long_ones(tmp_path: Path) -> None:
     seeds, found, out = tmp_path / "target", tmp_path / "found", tmp_path / "out"
     kept = tmp_path / "target.base64"
     for folder in (seeds, found):

@@ -109,7 +109,9 @@ def test_the_best_of_several_figures_is_paid_for(plain: list[Trial]) -> None:
     assert stated <= 21
 
 
-def test_what_would_decide_is_a_number_of_repeats_and_a_time(plain: list[Trial]) -> None:
+def test_an_undecided_sentence_gives_the_repeats_and_time_that_may_decide(
+    plain: list[Trial],
+) -> None:
     undecided = next(one for one in sentences(noisy(plain, 3), 0.05) if "Undecided" in one)
     found = re.search(
         r"`--repeats (\d+)` \((\d+) more, about (\d+) (s|min)\) may decide", undecided

@@ -66,7 +66,7 @@ def test_the_text_names_run_and_day(
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_what_has_no_history_is_refused(
+def test_too_few_runs_for_a_history_are_refused(
     runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     some = sorted(runs.iterdir())[:3]

@@ -136,7 +136,7 @@ def test_the_account_shows_what_the_threads_did() -> None:
     assert len(section.tables) == 2
 
 
-def test_an_account_says_what_its_record_lacks() -> None:
+def test_an_account_states_what_its_record_lacks() -> None:
     assert "dropped 3 records" in "\n".join(packet_waits.account(_waits(3)))
     assert "breaks off" in "\n".join(packet_waits.account(_waits(None)))
 
@@ -166,14 +166,14 @@ def test_a_process_that_is_not_there_is_refused(may_record: None) -> None:
     assert "there is no process 4194304; name one that runs" in done.stderr.replace(" (", "; ")
 
 
-def test_a_file_that_is_no_record_is_refused(tmp_path: Path, real_engine: Path) -> None:
+def test_a_file_that_is_not_a_record_is_refused(tmp_path: Path, real_engine: Path) -> None:
     del real_engine
     file = tmp_path / "x.records"
     file.write_bytes(b"pcap" * 100)
     command = [str(engine_binary.find()), "dissect", str(file), "--host", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30.0, check=False)
     assert done.returncode == 2
-    assert "it is no record of a host" in done.stderr
+    assert "it is not a record of a host" in done.stderr
 
 
 def test_the_captures_of_a_trial_are_divided_by_its_record(

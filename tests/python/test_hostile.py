@@ -31,13 +31,13 @@ GROWTH_BYTES_MAX = {
     "rust": 256 * MIB,
     # By default the collector (GOGC) lets garbage be as large as what lives.
     "go": 512 * MIB,
-    # All of the heap, which a collector may fill before it works, and what lies beside it.
+    # All of the heap, which a collector may fill before it works, and the memory next to it.
     "java": HEAP_BYTES + 128 * MIB,
 }
 """How much memory may grow from the first call to the end of all attacks."""
 STATUS_LINE_MIN = len("HTTP/1.1 400")
 SECRET = b"root:"
-"""What an external entity would tell."""
+"""Text of the file that an external entity would disclose."""
 BUILD_S_MAX = 900
 """Maven fetches and builds for minutes on a machine where nothing was built before."""
 
@@ -83,7 +83,7 @@ def _grpc_refused(answer: bytes) -> bool:
 
 
 def _grpc_ended(answer: bytes) -> bool:
-    """By the stream's end, its reset, or the connection's last words."""
+    """By the stream's end, its reset, or the connection's GOAWAY."""
     reset, goaway = 3, 7
     return any(
         kind in (reset, goaway)
@@ -97,7 +97,7 @@ def _giop_ended(answer: bytes) -> bool:
 
 
 def _giop_refused(answer: bytes) -> bool:
-    """A reply is no refusal where it holds a result."""
+    """A reply is not a refusal where it holds a result."""
     reply, result, head = 1, 0, 20
     whole = len(answer) >= head
     return not whole or answer[7] != reply or _giop_number(answer, 16) != result

@@ -116,7 +116,7 @@ def test_the_tools_are_asked_for_what_the_plan_says() -> None:
         ("h2load", "closed: {users: 2}", "poisson: {rate: 9, in_flight_max: 1}", "closed loads"),
     ],
 )
-def test_what_a_tool_cannot_be_asked_for_is_refused(
+def test_a_plan_that_a_tool_cannot_follow_is_refused(
     name: str, old: str, new: str, said: str
 ) -> None:
     """When the experiment is read."""
@@ -125,7 +125,7 @@ def test_what_a_tool_cannot_be_asked_for_is_refused(
         planning.schedule(experiment_file.parse(text), manifests.load())
 
 
-def test_what_is_no_report_fails_the_trial() -> None:
+def test_an_invalid_report_fails_the_trial() -> None:
     """Whatever else a tool prints."""
     with pytest.raises(TrialFailed, match="the report of wrk cannot be read"):
         http_tools.read("wrk", "Segmentation fault")

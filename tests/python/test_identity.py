@@ -105,7 +105,7 @@ def test_the_embedded_services_pass(
 def test_the_services_in_other_languages_pass(
     examined: Callable[..., Examination], reference: str, contract: str
 ) -> None:
-    """As the embedded ones, but for what stands in the file of gaps."""
+    """As the embedded ones, except for the entries of the file of gaps."""
     try:
         examination = examined(reference, contract)
     except BuildError as error:
@@ -175,7 +175,7 @@ def _gap(finding: str, service: str = "soap@go") -> Gap:
     )
 
 
-def test_a_known_gap_is_no_pass_and_no_failure() -> None:
+def test_a_known_gap_is_neither_a_pass_nor_a_failure() -> None:
     """It is shown as what it is."""
     verdict = judge(_examination("a"), Gaps((_gap("a"),)))
     assert verdict.passed
@@ -197,7 +197,7 @@ def test_a_gap_of_another_service_excuses_nothing() -> None:
 
 
 def test_a_service_that_did_not_start_has_not_passed() -> None:
-    """Nothing examined is no proof."""
+    """An examination of nothing proves nothing."""
     nothing = replace(_examination(), exams=(), failure="it died")
     verdict = judge(nothing, Gaps())
     assert not verdict.passed
@@ -212,7 +212,7 @@ def test_the_file_of_gaps_names_real_services() -> None:
             catalogue.manifest(Stack.parse(service), gap.contract)
 
 
-def test_a_broken_file_of_gaps_is_told(tmp_path: Path) -> None:
+def test_a_broken_file_of_gaps_is_refused(tmp_path: Path) -> None:
     """By line and key, as every other document."""
     file = tmp_path / "gaps.yaml"
     file.write_text("gaps:\n  - services: [rest@go]\n    contrct: transfer\n")
@@ -229,8 +229,8 @@ def test_a_broken_file_of_gaps_is_told(tmp_path: Path) -> None:
         ("services: [raw@rust], contract: transfer, section: limit", "limits"),
     ],
 )
-def test_a_gap_of_nothing_is_told(tmp_path: Path, wrong: str, said: str) -> None:
-    """It would stand in the file for good."""
+def test_a_gap_that_matches_nothing_is_refused(tmp_path: Path, wrong: str, said: str) -> None:
+    """It would stay in the file for good."""
     file = tmp_path / "gaps.yaml"
     file.write_text(f"gaps: [{{{wrong}, finding: x, reason: y}}]\n")
     with pytest.raises(ExperimentError, match=said):
@@ -291,7 +291,7 @@ def test_a_reference_stands_for_each_contract_that_its_stack_speaks_once() -> No
         identity.chosen(["rest@go?codec=text"], "charging")
 
 
-def test_an_unknown_contract_is_told() -> None:
+def test_an_unknown_contract_is_refused() -> None:
     """With the nearest name."""
     with pytest.raises(UsageError, match="charging"):
         identity.chosen(["rest@rust"], "chargin")

@@ -78,7 +78,7 @@ def test_secrets_and_what_cannot_be_made_are_named_and_left_out(importer: Import
     assert "# of is required and left out: its schema contains itself" in done.text
 
 
-def test_another_machine_is_no_target_unless_that_is_asked_for(importer: Importer) -> None:
+def test_another_machine_is_not_a_target_unless_requested(importer: Importer) -> None:
     done = importer("openapi", FORGE)
     assert done.content["services"][0]["url"] == "https://127.0.0.1:8443"
     assert "The document's server is https://eu.forge.example" in done.text
@@ -224,7 +224,7 @@ def test_a_reference_that_leads_nowhere_is_refused_with_its_line(
         ("- " * 100_000, ("api.json:1: the file is too deeply nested",)),
     ],
 )
-def test_what_is_no_document_is_refused(
+def test_an_invalid_document_is_refused(
     importer: Importer, tmp_path: Path, text: str, parts: tuple[str]
 ) -> None:
     path = tmp_path / "api.json"
@@ -252,7 +252,7 @@ def test_nothing_is_overwritten_without_force(importer: Importer) -> None:
     assert len(done.messages) == 10
 
 
-def test_only_takes_what_matches(importer: Importer) -> None:
+def test_the_option_only_selects_matching_operations(importer: Importer) -> None:
     done = importer("openapi", FORGE, "--only", "GET /api/v2/repos*")
     assert list(done.messages) == ["list-repos", "get-repo"]
     done = importer("openapi", FORGE, "--only", "nosuch", "--out", "other.yaml")
@@ -260,7 +260,7 @@ def test_only_takes_what_matches(importer: Importer) -> None:
     assert "no operation matches 'nosuch'; it has list-repos" in done.err
 
 
-def test_where_nothing_can_be_written_nothing_is_left_behind(importer: Importer) -> None:
+def test_an_import_that_cannot_write_leaves_nothing_behind(importer: Importer) -> None:
     # Not even root can write there. In a process of its own, which closes its output.
     command = f"from wirelab.cli import main; exit(main({['import', 'openapi', str(FORGE)]}"
     done = subprocess.run(
@@ -372,7 +372,7 @@ def server() -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
-def test_what_a_running_server_describes_is_measured_as_it_was_written(
+def test_the_document_of_a_running_server_is_measured_as_imported(
     importer: Importer, server: str
 ) -> None:
     done = importer("openapi", f"{server}/openapi.json")

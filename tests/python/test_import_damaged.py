@@ -1,4 +1,4 @@
-"""Damaged documents: whatever stands in them, the import succeeds or is refused with a message."""
+"""Damaged documents: whatever they contain, the import succeeds or is refused with a message."""
 
 from __future__ import annotations
 

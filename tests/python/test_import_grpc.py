@@ -113,7 +113,7 @@ def test_an_import_that_is_missing_is_refused_with_file_and_line(
         ("a.proto", b'syntax = "proto3";', ("there is no operation that can be imported",)),
     ],
 )
-def test_what_is_no_protobuf_is_refused(
+def test_an_invalid_protobuf_is_refused(
     importer: Importer, tmp_path: Path, name: str, content: bytes | None, parts: tuple[str]
 ) -> None:
     path = tmp_path / name

@@ -271,7 +271,7 @@ def test_the_nearest_header_and_default_count(imported: Any) -> None:
         (_sampler(method="HEAD", more=_arguments(("a", "1"))), "parameters of HEAD"),
         (_sampler(more=_prop("HTTPSampler.proxyHost", "p")), "go through a proxy"),
         (_sampler().replace("127.0.0.1", ""), "it names no server"),
-        (_sampler().replace("127.0.0.1", "a b"), "is no name of a host"),
+        (_sampler().replace("127.0.0.1", "a b"), "is not a host name"),
         ('<IfController testclass="IfController" testname="if"/>', "decided while JMeter runs"),
         ('<JDBCSampler testclass="JDBCSampler" testname="db"/>', "only HTTP requests"),
         ('<kg.apc.X testclass="kg.apc.X" testname="plugin"/>', "it is not known"),
@@ -392,7 +392,7 @@ HOSTILE = {
         "limit steps",
     ),
     "too many requests": (_plan(*(_sampler(f"s{n}") for n in range(101))), "more than 100"),
-    "users that are no number": (
+    "users that are not a number": (
         _plan(_sampler(), threads=_prop("ThreadGroup.num_threads", "1e9")),
         "is not a whole number",
     ),
@@ -421,7 +421,7 @@ def test_a_refusal_takes_two_seconds_and_200_mib_at_most(tmp_path: Path, case: s
     assert memory_mib < MEMORY_MIB_MAX
 
 
-def test_bytes_that_are_no_text_are_refused(importer: Importer, tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_refused(importer: Importer, tmp_path: Path) -> None:
     path = tmp_path / "plan.jmx"
     path.write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
     importer("jmeter", path).refused("plan.jmx")

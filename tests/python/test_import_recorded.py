@@ -108,10 +108,10 @@ def test_requests_to_several_servers_are_of_the_most_called(
         ("[]", "there is no log.entries"),
         ('{"log": {"entries": 1}}', "there is no log.entries"),
         ('{"log": {"entries": [1, {}, {"request": {"url": 1}}]}}', "it has no request"),
-        ('{"log": NaN}', "NaN is no value of JSON"),
+        ('{"log": NaN}', "NaN is not a JSON value"),
     ],
 )
-def test_what_is_no_recording_is_refused(
+def test_an_invalid_recording_is_refused(
     importer: Importer, tmp_path: Path, text: str, said: str
 ) -> None:
     path = tmp_path / "a.har"
@@ -154,7 +154,9 @@ def test_a_collection_without_requests_is_refused(
     importer("postman", path).refused("there is no operation that can be imported")
 
 
-def test_variables_that_stand_in_each_other_end(importer: Importer, tmp_path: Path) -> None:
+def test_variables_that_contain_each_other_are_resolved_to_a_limit(
+    importer: Importer, tmp_path: Path
+) -> None:
     content = json.loads(COLLECTION.read_text())
     content["variable"] = [{"key": "baseUrl", "value": "http://127.0.0.1/{{a}}"},
                            {"key": "a", "value": "{{a}}"}]  # fmt: skip
@@ -365,7 +367,7 @@ def _collection(tmp_path: Path, *items: dict[str, Any]) -> Path:
 
 
 @pytest.mark.parametrize("fields", [[], None, [{"key": "a", "value": "b", "disabled": True}]])
-def test_an_empty_form_of_a_collection_is_no_content(
+def test_an_empty_form_of_a_collection_is_not_sent(
     importer: Importer, tmp_path: Path, fields: object
 ) -> None:
     body = {"mode": "formdata", "formdata": fields}

@@ -117,7 +117,7 @@ def test_a_document_in_a_linked_folder_finds_its_files(importer: Importer, folde
                                               ("large", "larger than 16,777,216 B"),
                                               ("loop", "Too many levels of symbolic links"),
                                               ("null%00", "null")])  # fmt: skip
-def test_what_is_not_a_small_regular_file_is_refused(
+def test_references_to_other_than_small_regular_files_are_refused(
     importer: Importer, folder: Path, kind: str, reason: str
 ) -> None:
     os.mkfifo(folder / "pipe")

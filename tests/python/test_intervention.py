@@ -71,7 +71,7 @@ def test_a_finding_is_tested_by_the_switch_that_it_blames() -> None:
     assert test.claim.share == pytest.approx(0.9)
 
 
-def test_what_is_too_small_is_left_out_unless_it_is_asked_for() -> None:
+def test_a_small_finding_is_left_untested_unless_requested() -> None:
     small = finding_of(SPLIT, 100, 12.0, "server.writes", "joined")
     record = proposal_of(text_of(), STALL, small).record
     assert [test.claim.cause for test in record.tests] == [NAGLE]
@@ -119,13 +119,15 @@ def test_a_cause_that_was_not_found_is_refused() -> None:
         ),
     ],
 )
-def test_what_no_switch_can_test_says_why(stack: str, finding: dict[str, Any], reason: str) -> None:
+def test_a_finding_without_a_switch_states_why_it_cannot_be_tested(
+    stack: str, finding: dict[str, Any], reason: str
+) -> None:
     words = _reason(text_of(stack), finding)
     assert words.startswith("cannot be tested here, because ")
     assert reason in words
 
 
-def test_a_switch_that_the_service_has_not_says_so() -> None:
+def test_a_switch_that_the_service_lacks_is_reported() -> None:
     """The value that needs a switch cannot be set on a service without one."""
     catalogue = manifests.load()
     rust = catalogue.by_language["rust"]
@@ -142,7 +144,7 @@ def test_a_switch_that_the_service_has_not_says_so() -> None:
 
 def test_axes_that_end_with_the_flipped_one_go_with_it() -> None:
     """close_delay exists only where the service closes: content-length takes it along, and the
-    test says so."""
+    test reports it."""
     stack = "rest@rust?connection=close&end_of_message=until-close&close_delay=20"
     finding = finding_of("read-until-close", 100, 2500.0, "end_of_message", "content-length")
     (test,) = proposal_of(text_of(stack), finding).record.tests
@@ -162,7 +164,7 @@ def test_causes_that_one_switch_ends_are_predicted_together() -> None:
     assert not record.together
 
 
-def test_what_packets_show_at_most_is_predicted_as_a_limit() -> None:
+def test_an_upper_bound_from_packets_is_predicted_as_a_limit() -> None:
     """Of 36 ms per call nothing, a third, or all is certain."""
     shown = {}
     for least in (0.0, 1200.0, 3600.0):
@@ -229,7 +231,7 @@ SLOW = "faults: {delay_us: 30000, wrong: {every: 9, what: content}}\n"
         ("?server.cpu=20%", SLOW, THINKING, "server.cpu=all", "20%", ""),
     ],
 )
-def test_what_the_cell_itself_can_switch_is_switched(
+def test_a_cause_with_a_switch_in_the_cell_is_tested_there(
     stack: str, more: str, finding: dict[str, Any], change: str, was: str, after: str | None
 ) -> None:
     """And the experiment that tests it has both points as the prediction names them."""
@@ -427,7 +429,7 @@ def _run_directory(folder: Path, text: str, trials: Sequence[Trial], **more: Any
 
 
 def test_a_report_names_no_cause_that_was_not_tested(tmp_path: Path) -> None:
-    """Without a test every finding of the page stands as `not tested`; with one, its verdict."""
+    """Without a test every finding of the page is shown as `not tested`; with one, its verdict."""
     trials = trials_of(STALLED, [40.0], STALL)
     run = _run_directory(tmp_path / "run", text_of(), trials)
     source = Source.read(run)
@@ -501,7 +503,7 @@ def test_a_failed_trial_of_a_test_ends_it_with_1(
     capsys.readouterr()
 
 
-def test_where_nothing_could_be_tested_there_is_no_verdict(
+def test_findings_that_could_not_be_tested_have_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = _run_directory(tmp_path / "run", text_of(), _plain())
@@ -545,7 +547,7 @@ def test_a_live_stall_is_found_predicted_and_confirmed(
     assert nagle["occurrences_per_call"][1] <= 0.1 * nagle["occurrences_per_call"][0]
     assert "Findings tested" in (out / "report.html").read_text()
     assert len((out / FOLDER / journal.NAME).read_text().splitlines()) == 2 * testing.REPEATS
-    # Given again, it measures nothing anew.
+    # Given again, it measures nothing again.
     assert main(["dissect", str(out), "--test", "--unverified"]) == 0
     assert f"{NAGLE}, server.nagle=off" in capsys.readouterr().out
     assert len((out / FOLDER / journal.NAME).read_text().splitlines()) == 2 * testing.REPEATS

@@ -47,7 +47,7 @@ def test_a_real_cause_holds() -> None:
     assert tested.occurrences == pytest.approx((0.9, 0.0))
 
 
-def test_a_cause_that_is_none_does_not_hold() -> None:
+def test_a_false_cause_does_not_hold() -> None:
     """The packets blamed it, the flip changes nothing."""
     tested = _judged([40.0, 40.4, 39.8, 40.2], [40.1, 39.9, 40.3, 40.0])
     assert tested.verdict == "does not hold"
@@ -141,13 +141,13 @@ def test_occurrences_that_stay_are_not_explained_by_the_time() -> None:
     assert "100 % of the occurrences remain" in tested.reason
 
 
-def test_one_trial_a_side_tells_nothing() -> None:
+def test_one_trial_per_side_is_undecided() -> None:
     tested = _judged([40.0], [4.0])
     assert tested.verdict == "undecided"
     assert "at least 2 trials" in tested.reason
 
 
-def test_a_side_without_trials_tells_nothing() -> None:
+def test_a_side_without_trials_is_undecided() -> None:
     tested = _judged([40.0, 40.1], [])
     assert tested.verdict == "undecided"
     assert tested.found is None

@@ -144,7 +144,7 @@ def test_another_list_of_artifacts_is_another_installation(
         ("Hello, bytes: 14 B", "Upload, bytes: 14 B", "supports Hello and HelloBytes"),
     ],
 )
-def test_what_it_cannot_do_is_refused_by_name(old: str, new: str, said: str) -> None:
+def test_a_plan_that_jmeter_cannot_follow_is_refused_by_name(old: str, new: str, said: str) -> None:
     text = TEXT.replace("STACK", STACK)
     assert old in text
     with pytest.raises(ExperimentError, match=said):

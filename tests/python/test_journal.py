@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "trials.jsonl"
 
 
-def test_what_was_appended_is_read_back(path: Path) -> None:
+def test_appended_trials_are_read_back(path: Path) -> None:
     book = Journal(path)
     for number in range(3):
         book.append(_trial(number))

@@ -52,7 +52,7 @@ BUILD_S_MAX = 300.0
 FIRST_GROUP = 879_253
 """Of the first new row (contracts/README.md, records)."""
 ACKNOWLEDGED = 20
-"""So many rows of our own are acknowledged before something is killed."""
+"""This number of our own rows is acknowledged before something is killed."""
 QUERY = f"SELECT groupid FROM allocations WHERE groupid >= {FIRST_GROUP}"
 
 Json = dict[str, Any]

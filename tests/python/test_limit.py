@@ -67,7 +67,7 @@ def test_an_objective_is_read() -> None:
     "text",
     ["", "p99", "p99<", "p99<50", "nosuch<5ms", "errors<-x", "p99>5ms", "rate<9", "errors>1%"],
 )
-def test_what_is_no_objective_is_refused(text: str) -> None:
+def test_an_invalid_objective_is_refused(text: str) -> None:
     with pytest.raises(UsageError) as refused:
         Objective.parse(text)
     assert "--fail-if" not in str(refused.value)
@@ -89,7 +89,7 @@ def test_an_objective_is_named_as_given() -> None:
         (("nosuch.yaml",), "cannot be read"),
     ],
 )
-def test_services_that_are_none_are_refused(
+def test_invalid_services_are_refused(
     words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "limit"
@@ -101,7 +101,7 @@ def test_services_that_are_none_are_refused(
 def test_a_file_takes_the_duration_of_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A service that answers nothing well ends the search before it begins; its window tells."""
+    """A service that answers nothing well ends the search before it begins; its window shows it."""
     file = tmp_path / "one.yaml"
     file.write_text(
         "name: one\nservices: [{name: closed, url: 'http://127.0.0.1:9/'}]\n"
@@ -159,7 +159,7 @@ def test_rates_with_too_few_calls_are_left_out(
     assert all(probe.rate >= 500.0 for _, probe in found.found.probes)
 
 
-def test_where_no_rate_has_enough_calls_the_search_ends(
+def test_a_search_ends_if_no_rate_has_enough_calls(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(_Bench, "measured", answering(at_most=2_000.0, calls_min=1e9))

@@ -116,7 +116,9 @@ def test_loopback_without_a_capture_has_none_of_these_checks() -> None:
         ("cpu_window_s", 0.7, "emulator CPU"),
     ],
 )
-def test_what_was_not_as_asked_for_marks_the_trial(path: str, value: object, marked: str) -> None:
+def test_a_link_that_differs_from_its_order_marks_the_trial(
+    path: str, value: object, marked: str
+) -> None:
     # The emulator's core is the engine's; the synthetic window is 2 s long.
     placement = PlacementRecord("cores", service=(0,), engine=(1,), emulator=(1,))
     outcomes = _outcomes(_trial(_changed(path, value), placement=placement))
@@ -150,7 +152,7 @@ def test_few_syns_tell_nothing_unless_too_many_are_lost() -> None:
     assert _syn_loss(1, 1, 100.0)[0] == "ok"
 
 
-def test_a_link_that_did_not_count_syns_says_so() -> None:
+def test_a_link_that_did_not_count_syns_is_reported() -> None:
     link = _changed("nominal.syn_loss_percent", {"forward": 0.0, "backward": 2.9})
     (found,) = (found for found in check(_trial(link)) if found.name == "link SYN loss")
     assert found.outcome == "not-measurable"
@@ -187,7 +189,7 @@ def test_a_capture_that_dropped_marks_the_trial() -> None:
     assert "90 packets at the server's end and 3 dropped" in found.reason
 
 
-def test_what_was_not_measured_is_ready() -> None:
+def test_link_figures_without_a_measurement_are_not_measurable() -> None:
     bare = {"name": "wlan", "driver": "emulator", "congestion": LINK["congestion"]}
     outcomes = _outcomes(_trial(bare))
     assert outcomes["link round trip"] == "not-measurable"

@@ -50,7 +50,7 @@ def engine_with_links(real_engine: Path) -> Iterator[None]:
     is there at the end."""
     probed = subprocess.run([real_engine, "link", "--help"], capture_output=True, check=False)
     if probed.returncode != 0:
-        pytest.skip(f"{real_engine} has no verb link: build it anew")
+        pytest.skip(f"{real_engine} has no verb link: build it again")
     before = _links()
     yield
     deadline = time.monotonic() + 10.0

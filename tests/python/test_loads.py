@@ -338,7 +338,7 @@ def test_a_mistake_in_a_group_is_reported_with_its_remedy(text: str, said: str) 
         ),
     ],
 )
-def test_what_one_service_cannot_be_called_for_is_refused(text: str, said: str) -> None:
+def test_loads_that_a_service_does_not_support_are_refused(text: str, said: str) -> None:
     with pytest.raises(ExperimentError) as caught:
         planning.schedule(experiment_file.parse(text), manifests.load())
     assert said in str(caught.value)

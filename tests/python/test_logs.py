@@ -73,8 +73,8 @@ def test_the_end_of_a_large_log_is_read_without_the_rest(tmp_path: Path) -> None
     with path.open("wb") as file:
         file.truncate(40_000 * MB)
         file.seek(0, os.SEEK_END)
-        file.write(b"\nbefore\nlast words\n")
-    assert BoundedLog(path).tail(2) == "before | last words"
+        file.write(b"\nbefore\nlast line\n")
+    assert BoundedLog(path).tail(2) == "before | last line"
 
 
 def test_a_child_that_prints_without_end_is_bounded_while_it_runs(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_each_axis_that_a_service_lacks_is_named(tmp_path: Path, reference: str,
         manifests.load(tmp_path).manifest(Stack.parse(f"soap@tiny?{reference}"))
 
 
-def test_what_a_service_names_it_may_be_asked_for(tmp_path: Path) -> None:
+def test_a_manifest_allows_the_axes_that_it_names(tmp_path: Path) -> None:
     _write(tmp_path, {"serves": [SERVED]})
     catalogue = manifests.load(tmp_path)
     for axes in (
@@ -81,7 +81,7 @@ def test_what_a_service_names_it_may_be_asked_for(tmp_path: Path) -> None:
         assert catalogue.manifest(Stack.parse(f"soap@tiny?{axes}"), "charging").language == "tiny"
 
 
-def test_what_a_manifest_leaves_out_is_the_simplest(tmp_path: Path) -> None:
+def test_a_manifest_allows_only_the_simplest_value_of_other_axes(tmp_path: Path) -> None:
     _write(tmp_path, {})
     catalogue = manifests.load(tmp_path)
     for axes, said in (

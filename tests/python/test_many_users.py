@@ -34,7 +34,7 @@ LIMITS = {
     "iiop@java": "JacORB reads each connection in a thread of its own, and has 1,000 by default "
     "(jacorb.connection.max_receptor_threads): it closes the others",
 }
-"""Services that cannot have so many connections, and why."""
+"""Services that cannot have that number of connections, and why."""
 TEXT = """\
 name: many-users
 services: ["{stack}"]

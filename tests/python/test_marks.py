@@ -136,7 +136,7 @@ SHOWN = (RATE, RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
 
 
 @pytest.mark.parametrize(("name", "disturb", "load", "world", "stack", "marked"), DISTURBED)
-def test_what_is_touched_is_marked_and_nothing_else(
+def test_only_disturbed_figures_are_marked(
     name: str, disturb: Disturb, load: Json, world: World, stack: str, marked: set[str]
 ) -> None:
     found = figure_marks(measured(disturb, load, world, stack))
@@ -167,7 +167,7 @@ def test_a_mark_has_the_amount() -> None:
     assert marks["response_p50"][0].trials == 4
 
 
-def test_what_is_within_the_interval_or_the_threshold_is_not_marked() -> None:
+def test_disturbances_within_the_interval_or_threshold_are_not_marked() -> None:
     """6 % of a figure that its trials know to 1 % is marked, of one that they know to 50 % not."""
     narrow, wide = replace(IDLE, spread=0.005), replace(IDLE, spread=0.3)
     assert "response_p50" in figure_marks(measured(waiting(0.06), world=narrow), 0.05)

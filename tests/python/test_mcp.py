@@ -46,12 +46,12 @@ def test_limits_reach_the_worker_unchanged(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [{"duration": "0s"}, {"time": "soon"}])
-def test_a_limit_that_is_no_time_is_refused(tmp_path: Path, options: dict[str, str]) -> None:
+def test_a_limit_that_is_not_a_time_is_refused(tmp_path: Path, options: dict[str, str]) -> None:
     with pytest.raises(UsageError, match=r"--(duration|time)"):
         limits(tmp_path, **options)
 
 
-def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+def test_a_root_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--root"):
         limits(tmp_path / "nothing")
 
@@ -346,11 +346,11 @@ def test_lines_are_split_decoded_and_bounded() -> None:
         (b'{"jsonrpc":"2.0","id":8,"method":"x","params":{"n":"\\ud800"}}', -32600, 8,
          "half a character"),
         (b'{"params":{"id":9},"id":' + b"1" * 5_000 + b"}", -32700, None, "it is not JSON"),
-        (b'{"jsonrpc":"2.0","id":true,"method":5}', -32600, None, "no message of JSON-RPC"),
+        (b'{"jsonrpc":"2.0","id":true,"method":5}', -32600, None, "not a JSON-RPC 2.0 message"),
         (b"[" * 100_000, -32700, None, "it is not JSON"),
     ],
 )  # fmt: skip
-def test_a_line_that_is_no_message_is_answered_with_its_id(
+def test_a_line_that_is_not_a_message_is_answered_with_its_id(
     line: bytes, code: int, given: object, reason: str
 ) -> None:
     messages, (answer,) = _read(line + b"\n")
@@ -369,7 +369,7 @@ def test_without_the_sdk_the_message_names_the_extra(
         mcp_server.run(PermissionOptions(tmp_path), LimitOptions())
 
 
-def test_a_terminal_is_no_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_is_refused_as_a_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     with pytest.raises(UsageError, match="is a terminal"):

@@ -158,7 +158,7 @@ def test_messages_of_before_have_the_digest_of_before() -> None:
         ("  - {name: list}\n", "a message needs a request: json, body, .* leave `messages` out"),
     ],
 )
-def test_what_cannot_be_is_refused_at_its_line(messages: str, said: str) -> None:
+def test_impossible_messages_are_refused_at_their_line(messages: str, said: str) -> None:
     with pytest.raises(ExperimentError, match=said) as caught:
         experiment_file.parse(_text(messages), "x")
     assert "x:" in str(caught.value)

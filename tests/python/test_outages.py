@@ -157,7 +157,7 @@ def test_rows_that_vanish_are_found(
 
 
 @pytest.mark.parametrize("kind", ["h2", "hsqldb"])
-def test_what_cannot_be_reached_is_left_out_with_the_reason(kind: str) -> None:
+def test_a_store_that_cannot_be_reached_is_left_out_with_the_reason(kind: str) -> None:
     exam = outages.exam(_of_java(Store(kind)))
     assert (exam.calls, exam.findings) == (0, ())
     assert exam.left_out == (

@@ -115,7 +115,7 @@ def test_files_of_one_name_stay_apart(tmp_path: Path) -> None:
     assert [one.name for one in documents.files(paths)] == ["a_b.xml", "2-a_b.xml"]
 
 
-def test_a_number_that_keeps_files_apart_is_no_name_of_another(tmp_path: Path) -> None:
+def test_a_number_that_makes_names_unique_gives_no_name_of_another_file(tmp_path: Path) -> None:
     paths = [tmp_path / "2-a.xml", tmp_path / "a.xml", tmp_path / "b" / "a.xml"]
     (tmp_path / "b").mkdir()
     for path in paths:
@@ -216,9 +216,7 @@ def test_the_java_machine_has_no_options_of_others(monkeypatch: pytest.MonkeyPat
     assert "JAVA=echo" in seen
 
 
-def test_a_build_that_fails_says_where_its_log_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_build_names_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cargo = tmp_path / "bin" / "cargo"
     cargo.parent.mkdir()
     cargo.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")

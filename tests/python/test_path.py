@@ -43,7 +43,7 @@ def test_a_step_changes_one_axis_where_it_can() -> None:
     ]
 
 
-def test_axes_that_only_change_together_say_why() -> None:
+def test_axes_that_only_change_together_have_a_reason() -> None:
     bundle, language = steps("soap@java", "iiop@rust")
     assert set(bundle.axes) == {"codec", "transport", "binding"}
     assert language.axes == ("language",)

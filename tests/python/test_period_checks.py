@@ -76,7 +76,7 @@ def _burst(start_s: float, sent: int, after_s: float) -> PeriodResult:
         (BURSTS, [], "not-measurable", "the record has no counts of them"),
     ],
 )
-def test_what_reached_less_than_its_plan_is_marked(
+def test_a_period_below_its_planned_load_is_marked(
     load: Json, found: list[PeriodResult], outcome: str, words: str
 ) -> None:
     judged = _judged(load, *found)

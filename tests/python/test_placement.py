@@ -25,7 +25,7 @@ def test_pinned_keeps_service_and_engine_apart(
     assert (table.service, table.engine, table.front) == (service, engine, front)
 
 
-def test_emulator_and_capture_are_on_spare_cores_and_told_where_they_are() -> None:
+def test_emulator_and_capture_are_on_spare_cores_which_are_recorded() -> None:
     spare = placement.choose("pinned", (0, 1, 2, 3))
     assert (spare.emulator, spare.capture) == ((2,), (3,))
     assert placement.choose("pinned", (0, 1, 2)).capture == (2,)

@@ -175,7 +175,7 @@ def test_the_studys_messages_of_calendar_have_no_size_of_ours(tiny: Catalogue) -
         ("{}", "either operation or sequence"),
     ],
 )
-def test_what_charging_cannot_be_asked_is_refused(tiny: Catalogue, message: str, said: str) -> None:
+def test_messages_that_charging_lacks_are_refused(tiny: Catalogue, message: str, said: str) -> None:
     text = re.sub(r"messages: .*", f"messages: [{message}]", CHARGING)
     with pytest.raises(ExperimentError, match=said):
         planning.schedule(experiment_file.parse(text), tiny)

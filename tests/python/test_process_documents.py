@@ -130,7 +130,7 @@ def test_the_workloads_of_every_contract_are_the_engines(contract: str, message:
     _valid("service-config", configured.configuration(planned.cell.stack, contract))
 
 
-def test_what_the_real_processes_write_is_what_is_defined(real_engine: Path) -> None:
+def test_output_of_the_real_processes_follows_the_schemas(real_engine: Path) -> None:
     """Every line of a real engine, the ready line of a real service."""
     ready, events = _raw(real_engine)
     _valid("service-ready", ready)
@@ -203,7 +203,7 @@ def test_models_keep_every_figure_of_a_real_engine(real_engine: Path) -> None:
         assert {key: kept[key] for key in printed} == printed
 
 
-def test_a_plan_that_the_engine_would_refuse_is_no_plan() -> None:
+def test_a_plan_that_the_engine_would_refuse_is_not_valid() -> None:
     with pytest.raises(msgspec.ValidationError, match="unknown field `grouse`"):
         msgspec.json.decode(b'{"groups": [], "grouse": 1}', type=Plan)
 
@@ -292,7 +292,7 @@ NETEM = OwnProfile.model_validate({"name": "own", "driver": "netem", "both": {"d
 
 
 @pytest.mark.parametrize(("profile", "driver"), [("wlan", "auto"), (NETEM, "netem")])
-def test_what_a_link_is_ordered_is_what_the_engine_defines(
+def test_the_configuration_of_a_link_follows_the_schema_of_the_engine(
     profile: str | OwnProfile, driver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     orders: list[Json] = []

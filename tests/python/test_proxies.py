@@ -65,7 +65,7 @@ def test_nginx_forwards_grpc_by_grpc_pass() -> None:
     assert "proxy_buffering" not in text
 
 
-def test_nginx_writes_into_its_own_folder_alone() -> None:
+def test_nginx_writes_only_into_its_own_folder() -> None:
     for line in _text("nginx").splitlines():
         words = line.strip().rstrip(";").split()
         if words and (words[0].endswith("_temp_path") or words[0] == "pid"):
@@ -165,7 +165,9 @@ def test_the_program_accepts_its_configuration(via: str, tmp_path: Path) -> None
         ),
     ],
 )
-def test_what_a_proxy_lacks_is_refused_by_name(reference: str, reason: str, nearest: str) -> None:
+def test_features_that_a_proxy_lacks_are_refused_by_name(
+    reference: str, reason: str, nearest: str
+) -> None:
     with pytest.raises(StackError) as refused:
         Stack.parse(reference)
     assert reason in refused.value.message
@@ -227,7 +229,7 @@ def test_a_missing_proxy_is_named_with_its_package(via: str, package: str) -> No
     assert f"apt install {package}" in (missing.value.remedy or "")
 
 
-def test_a_program_of_that_name_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_another_program_of_that_name_is_refused(tmp_path: Path) -> None:
     program = tmp_path / "nginx"
     program.write_text("#!/bin/sh\necho hello\n")
     program.chmod(0o755)
@@ -281,7 +283,7 @@ def test_without_the_switch_there_is_no_test() -> None:
         assert found.test is None
 
 
-def test_nothing_held_is_no_finding() -> None:
+def test_a_proxy_that_held_nothing_is_not_reported() -> None:
     none = Held(occurrences=0, ms_total=0.0, ms_median=None, where=())
     assert hops.finding(msgspec.structs.replace(SEEN, held=none), NGINX) is None
 

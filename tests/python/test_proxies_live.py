@@ -138,7 +138,7 @@ def test_a_wrapped_tool_has_no_proxy(capsys: pytest.CaptureFixture[str]) -> None
     assert "remove via" in capsys.readouterr().err
 
 
-def test_captures_that_are_none_are_refused(real_engine: Path, tmp_path: Path) -> None:
+def test_invalid_captures_are_refused(real_engine: Path, tmp_path: Path) -> None:
     """As every verb of the engine does: exit code 2, the file, the reason and what to do."""
     file = tmp_path / "none.pcapng"
     file.write_text("no capture")

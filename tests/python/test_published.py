@@ -185,7 +185,7 @@ def test_doubtful_figures_are_known(figures: tuple[Figure, ...]) -> None:
         ),
     ],
 )
-def test_a_broken_file_is_told_by_line(tmp_path: Path, text: str, message: str) -> None:
+def test_a_broken_file_is_reported_by_line(tmp_path: Path, text: str, message: str) -> None:
     """The line, the trouble and the remedy."""
     path = tmp_path / "published.csv"
     path.write_text(text, encoding="utf-8")

@@ -49,7 +49,7 @@ def packet_lines(trials: list[Trial]) -> dict[tuple[str, ...], Line]:
 SHIPPED, LENGTH = (FOUND.study.arms[name].label for name in ("shipped", "length"))
 
 
-def test_each_packet_stands_beside_its_own_interval() -> None:
+def test_each_packet_is_next_to_its_own_interval() -> None:
     trials = captured("shipped", [0, 15, 80, 25, 400, 42_000, 180, 20, 299_000, 200, 30])
     lines = packet_lines(trials)
     head = lines["packet 6 TCP ACK", SHIPPED, LENGTH].pairs[0]

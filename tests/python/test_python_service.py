@@ -122,7 +122,7 @@ def test_it_is_examined_by_what_it_answers(checkout: Path, real_engine: Path) ->
         ({"listen": "0.0.0.0:0"}, "listen"),
     ],
 )
-def test_what_it_cannot_honour_is_refused_by_name(
+def test_an_unsupported_configuration_is_refused_by_name(
     started: Callable[[Json], tuple[subprocess.Popen[str], Json]], change: Json, option: str
 ) -> None:
     """With one line, and exit code 2."""

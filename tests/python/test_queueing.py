@@ -16,12 +16,12 @@ from tests.python.spun_server import FLUSHED_EVERY
 from tools.queueing import rate_at, rate_of_log, wait_at_most
 
 
-def test_one_worker_waits_not_at_all_with_the_chance_that_it_is_idle() -> None:
+def test_an_idle_single_worker_serves_at_once() -> None:
     assert wait_at_most(0.0, 50.0, 1, 0.01) == pytest.approx(0.5, rel=1e-9)
     assert wait_at_most(-1e-9, 50.0, 1, 0.01) == 0.0
 
 
-def test_one_worker_is_that_of_erlang() -> None:
+def test_one_worker_agrees_with_erlang() -> None:
     """Erlang 1909: P(W <= t) = (1 - rho) exp(rho t / D) below one service time."""
     rho, service = 0.6, 0.01
     by_hand = (1 - rho) * np.exp(rho)

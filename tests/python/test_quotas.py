@@ -58,7 +58,7 @@ def test_without_a_controller_the_remedy_is_named(tmp_path: Path) -> None:
     assert "server.cpu=all" in refused.value.remedy
 
 
-def test_version_2_is_written_in_its_own_words(tmp_path: Path) -> None:
+def test_version_2_of_cgroups_has_its_own_format(tmp_path: Path) -> None:
     group = tmp_path / "wirelab-1-x"
     group.mkdir()
     Controller(tmp_path, 2).limit(group, 2_500)

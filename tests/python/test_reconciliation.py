@@ -1,4 +1,4 @@
-"""Calls laid beside their packets: when calls are logged, what is kept, judged and shown."""
+"""Calls compared with their packets: when calls are logged, what is kept, judged and shown."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from wirelab.trial.reconciliation import CALLS_MAX, LOG, CallLog
 Json = dict[str, Any]
 
 FILE = """\
-name: beside
+name: compared
 services: [rest@rust]
 messages: [{{operation: Hello, bytes: 14 B}}]
 loads: [{load}]
@@ -107,7 +107,7 @@ def _spent(mean: float) -> Json:
 
 
 def _found(server_us: float = 80.0, residual_us: float = 0.0, **calls: int) -> Json:
-    """2,000 calls of 100 us that were all laid beside their packets, unless told otherwise."""
+    """2,000 calls of 100 us that were all compared with their packets, unless given otherwise."""
     names = ("unanswered", "outside", "encrypted", "without_port", "unmatched", "given_up")
     counts: Json = dict.fromkeys((*names, "damaged_lines"), 0) | calls
     logged = 2_000
@@ -196,8 +196,8 @@ def test_captures_at_both_ends_tell_the_ways_from_the_server() -> None:
         (_end(330.0, 110.0, 620.0, 20.0), "before they were sent"),
     ],
 )
-def test_ways_that_two_captures_do_not_tell_are_not_guessed(server: Json, words: str) -> None:
-    """The round trip as a whole stands as before, and why."""
+def test_ways_that_two_captures_do_not_show_are_not_guessed(server: Json, words: str) -> None:
+    """The round trip as a whole is shown as before, and why."""
     kept = _both(_end(40.0, 100.0, 620.0, 30.0), server)
     whole = reconciliation.split(kept)
     assert whole is not None
@@ -273,7 +273,7 @@ def test_a_trial_whose_calls_are_explained_is_right() -> None:
         (_found(unmatched=2_000), "not-measurable"),
     ],
 )
-def test_a_trial_whose_calls_are_not_explained_says_so(found: Json, outcome: str) -> None:
+def test_a_trial_with_unexplained_calls_is_marked(found: Json, outcome: str) -> None:
     """Each way of going wrong."""
     assert _check(found).outcome == outcome
 
@@ -292,7 +292,7 @@ def test_a_log_that_broke_off_marks_the_trial() -> None:
 
 
 def test_on_a_link_the_round_trip_is_what_was_measured_before() -> None:
-    """Or what the handshakes took; on loopback it is not told apart."""
+    """Or what the handshakes took; on loopback it is not separated."""
     measured = {"rtt_ms": {"p50": 2.5}}
     way = time_split.round_trip(_trial(_times(_found()), "wlan", measured))
     assert way == (2_500.0, "as measured before the trial")
@@ -315,7 +315,7 @@ def test_a_terminal_shows_every_part_within_eighty_columns() -> None:
 
 
 @pytest.mark.parametrize(("handshake_us", "printed"), [(70.0, True), (5.0, False), (200.0, False)])
-def test_a_terminal_says_how_much_of_the_server_is_the_way(
+def test_a_terminal_shows_how_much_of_the_server_part_is_the_network(
     handshake_us: float, printed: bool
 ) -> None:
     """Of 80 us: where the SYN's answer took a tenth of that or more, and no longer."""
@@ -379,7 +379,7 @@ def test_live_calls_are_explained_by_their_packets(
     reason="links need root, iproute2 and /dev/net/tun",
 )
 @pytest.mark.usefixtures("no_orphans")
-def test_live_the_ways_over_a_link_are_told_from_the_server(
+def test_live_the_ways_over_a_link_are_separated_from_the_server(
     tmp_path: Path, real_engine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Ten ms there and three back; a server of no work takes less than either."""

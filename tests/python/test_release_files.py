@@ -189,7 +189,7 @@ def test_a_release_is_audited_and_waits_for_it() -> None:
     assert "audit" in jobs["publish"]["needs"]
 
 
-def test_what_cannot_be_audited_is_printed_as_such_and_fails_a_release(tmp_path: Path) -> None:
+def test_an_audit_that_cannot_run_is_reported_and_fails_a_release(tmp_path: Path) -> None:
     """Without the tools, and with a proxy that nobody listens at."""
     environment = {
         "PATH": str(tmp_path),

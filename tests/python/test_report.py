@@ -136,7 +136,7 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_run(folder, every, name=HOSTILE, about=HOSTILE)
 
 
-def test_page_loads_nothing_and_runs_its_own_script_alone(hostile_run: Path) -> None:
+def test_the_page_loads_nothing_and_runs_only_its_own_script(hostile_run: Path) -> None:
     """No other script, no handler, no address outside the page, whatever a service returns."""
     page = parsed(write_page(hostile_run))
     assert page.tags.count("script") == 2
@@ -159,7 +159,7 @@ def test_the_content_policy_names_the_script_by_its_hash(hostile_run: Path) -> N
     assert f"; script-src 'sha256-{digest}'; " in policy
 
 
-def test_what_the_charts_draw_is_json_that_cannot_end_its_element(hostile_run: Path) -> None:
+def test_data_of_the_charts_are_json_that_cannot_end_its_element(hostile_run: Path) -> None:
     text = write_page(hostile_run).read_text(encoding="utf-8")
     (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
     assert not set("<>&") & set(data)
@@ -307,7 +307,7 @@ def test_a_lost_histogram_is_said_and_the_others_are_drawn(
         ("trials.jsonl", b'{"point":{},"result":null}\n{}\n', "unexpected keys or types"),
     ],
 )
-def test_a_damaged_run_is_told_in_plain_words(
+def test_a_damaged_run_is_reported_in_plain_words(
     tmp_path: Path, name: str, content: bytes, said: str
 ) -> None:
     from wirelab.errors import RunDirectoryError
@@ -379,7 +379,7 @@ def test_a_line_ends_between_words_and_where_parts_of_a_reference_meet(
     assert longest_word(text) == letters
 
 
-def test_the_head_of_a_page_tells_what_all_trials_share(tmp_path: Path) -> None:
+def test_the_head_of_a_page_shows_what_all_trials_share(tmp_path: Path) -> None:
     """Once, and nowhere else."""
     every = [
         replace(one, point=replace(one.point, options={"placement": "pinned"}))
@@ -403,7 +403,7 @@ def test_libraries_are_grouped_by_role_and_older_runs_keep_theirs(tmp_path: Path
     assert "<div>h2 0.4, tonic 0.12</div>" in text
 
 
-def test_the_main_picture_stands_alone(hostile_run: Path, tmp_path: Path) -> None:
+def test_the_main_picture_is_self_contained(hostile_run: Path, tmp_path: Path) -> None:
     """One SVG document with title and legend, which runs and loads nothing."""
     every = trials(World())
     file = tmp_path / "picture.svg"

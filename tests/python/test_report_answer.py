@@ -78,7 +78,7 @@ def test_a_badge_names_what_went_wrong(
     assert badges(tmp_path, every)[words] == tone
 
 
-def test_one_trial_is_no_sure_answer(tmp_path: Path) -> None:
+def test_one_trial_is_not_a_sure_answer(tmp_path: Path) -> None:
     found = badges(tmp_path, trials(replace(SMALL, repeats=1)))
     assert found["1 trial per setting: no intervals"] == "warn"
     assert found["0 of 1 comparison decided (calls per second)"] == "warn"

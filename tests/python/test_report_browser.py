@@ -157,7 +157,7 @@ def test_console_is_silent(browser: Browser, page: Path) -> None:
 @pytest.mark.parametrize("width", [1200, 400, 360])
 def test_layout(browser: Browser, page: Path, width: int) -> None:
     """Laptop and phone: nothing scrolls sideways, no word is broken in a table, no label is
-    clipped, no text stands over text."""
+    clipped, no text lies over text."""
     with opened(browser, page, width) as tab:
         seen = tab.evaluate(PROBE)
     assert seen["width"] == width
@@ -183,7 +183,7 @@ def test_the_probe_can_fail(browser: Browser, page: Path) -> None:
         assert tab.evaluate(PROBE)["broken"] != []
 
 
-def test_what_the_page_logs_is_seen(browser: Browser, page: Path) -> None:
+def test_messages_that_the_page_logs_are_seen(browser: Browser, page: Path) -> None:
     """An error, a message, and what the content policy refuses."""
     with opened(browser, page, 1280) as tab:
         tab.evaluate("setTimeout(() => { throw new Error('an error') })")

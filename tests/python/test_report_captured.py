@@ -25,7 +25,7 @@ from wirelab.trial import dissection
 CAUSE = str(FINDING["cause"])
 
 
-def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
+def test_an_untested_finding_is_not_reported_as_a_cause() -> None:
     printed = list(text.lines(dissected()))
     assert packet_findings.UNTESTED in printed
     assert packet_findings.TESTED not in printed
@@ -38,7 +38,7 @@ def test_what_no_change_has_tested_is_not_told_as_a_cause() -> None:
     assert "server.nagle" not in said, "a switch of the lab changes no other program"
 
 
-def test_of_a_run_the_switch_that_tests_a_finding_is_named() -> None:
+def test_the_switch_that_tests_a_finding_of_a_run_is_named() -> None:
     (finding,) = findings(FINDING)
     assert packet_findings.remedy(finding, Standing(of_lab=True)) == (
         "test: server.nagle=off; 41 ms less in each second call"
@@ -61,7 +61,7 @@ def test_every_advice_names_the_side_that_has_to_change() -> None:
     assert packet_advice.advice(unknown) == ""
 
 
-def test_tested_findings_stand_apart_with_their_verdict() -> None:
+def test_tested_findings_are_listed_separately_with_their_verdict() -> None:
     standing = Standing({CAUSE: "holds"})
     printed = list(packet_findings.lines(findings(NO_SWITCH, FINDING), standing))
     assert printed[0] == packet_findings.TESTED
@@ -71,7 +71,7 @@ def test_tested_findings_stand_apart_with_their_verdict() -> None:
     assert not any(CAUSE in line for line in rest)
 
 
-def test_where_all_are_tested_no_test_is_asked_for() -> None:
+def test_no_test_is_suggested_if_all_findings_are_tested() -> None:
     printed = list(packet_findings.lines(findings(FINDING), Standing({CAUSE: "does not hold"})))
     assert packet_findings.UNTESTED not in printed
     assert not any("prove no cause" in line for line in printed)
@@ -108,7 +108,7 @@ def test_one_of_everything_is_in_the_singular() -> None:
     assert "sent again: 1 packet in all" in said
 
 
-def test_of_a_run_the_test_is_named_and_its_verdicts_are_found(
+def test_the_test_of_a_run_is_named_and_its_verdicts_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The verdict belongs to the cell of the capture, and to no other."""
@@ -121,7 +121,7 @@ def test_of_a_run_the_test_is_named_and_its_verdicts_are_found(
     assert packet_findings.of_run(_capture(run, other), run).verdicts == {}
 
 
-def test_dissect_of_a_run_tells_tested_from_untested(
+def test_dissect_of_a_run_separates_tested_from_untested_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = captured(REST, 1)

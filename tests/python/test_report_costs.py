@@ -50,7 +50,7 @@ def test_costs_are_those_of_a_million_calls(tmp_path: Path) -> None:
     assert row[1:] == ["32 users", "120", "80.0", "2.00", "6.00", "0.0320"]
 
 
-def test_costs_have_their_intervals_below_them_where_these_say_something(tmp_path: Path) -> None:
+def test_costs_that_differ_have_their_intervals_below_them(tmp_path: Path) -> None:
     """Bytes that differ by 5 % have one; CPU that is the same in all trials has none."""
     every = trials(replace(ONE, repeats=3))
     every = [spent(one, bytes_sent=10**9 + 25 * 10**6 * one.order) for one in every]
@@ -59,7 +59,7 @@ def test_costs_have_their_intervals_below_them_where_these_say_something(tmp_pat
     assert table.rows[0][4].startswith("2.05\n1.9")
 
 
-def test_what_a_tool_does_not_count_is_left_open(tmp_path: Path) -> None:
+def test_figures_that_a_tool_does_not_count_are_dashes(tmp_path: Path) -> None:
     """A dash for each figure; nothing at all where no figure is there."""
     (one,) = trials(replace(ONE, repeats=1))
     silent = spent(one, bytes_sent=None, bytes_received=None)
@@ -93,7 +93,7 @@ def _databases(source: Source) -> list[list[str]]:
     return [list(row[1:]) for row in table.rows]
 
 
-def test_the_page_tells_once_who_is_charged(tmp_path: Path) -> None:
+def test_the_page_states_once_who_is_charged(tmp_path: Path) -> None:
     """On loopback the two sides cannot be separated as well."""
     text = write_page(write_run(tmp_path / "run", trials(ONE))).read_text(encoding="utf-8")
     assert "Cost per million calls" in text
@@ -134,7 +134,7 @@ def test_records_without_system_noise_have_no_table(tmp_path: Path) -> None:
     assert not machine.noise_section(read(tmp_path, [replace(one, engine=CallerRecord())])).tables
 
 
-def test_checks_that_say_the_same_share_a_row(tmp_path: Path) -> None:
+def test_equal_checks_share_a_row(tmp_path: Path) -> None:
     """Over trials, settings and checks; another reason has a row of its own."""
     same = [Check.unmeasurable(name, "it is hidden") for name in ("a", "b")]
     world = replace(ONE, repeats=2, loads=(users(1), users(32)))

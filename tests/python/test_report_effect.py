@@ -70,7 +70,7 @@ def test_a_ratio_in_words(ratio: Interval, words: Wording, expected: str) -> Non
     assert effect(ratio, words) == expected
 
 
-def test_a_noun_stands_where_a_sentence_wants_it() -> None:
+def test_the_noun_is_placed_where_the_sentence_needs_it() -> None:
     more, many = interval(1.93, 1.81, 2.06), interval(3.4, 3.1, 3.8)
     calls, time = "calls per second", "median response time"
     assert effect(more, AMOUNT, calls) == "93 % more calls per second (81 % to 106 %)"

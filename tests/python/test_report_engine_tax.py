@@ -46,7 +46,7 @@ def test_every_comparison_has_it(tmp_path: Path) -> None:
     assert engine_tax.published().taken[:10] in text
 
 
-def test_one_stack_alone_has_it_too(tmp_path: Path) -> None:
+def test_a_run_of_one_stack_shows_the_overhead_too(tmp_path: Path) -> None:
     """Nothing is compared, and client CPU holds the tax all the same."""
     run = write_run(tmp_path / "run", trials(World(stacks=(REST,), sizes=(14,))))
     text = write_page(run).read_text(encoding="utf-8")
@@ -76,7 +76,7 @@ def test_the_language_of_the_service_does_not_matter(language: str) -> None:
     "reference",
     ["rest@rust?compression=gzip", "rest@rust?connection=close", "rest@rust?codec=text"],
 )
-def test_what_asks_more_of_the_engine_is_not_measured(reference: str) -> None:
+def test_a_stack_with_more_work_for_the_engine_is_shown_as_not_measured(reference: str) -> None:
     """No figure is borrowed from a stack that is only like it."""
     assert table_of(reference).rows[0][1:] == ["not measured", "—"]
 
@@ -90,7 +90,7 @@ def test_other_callers_have_no_engine() -> None:
 
 
 def test_a_missed_aim_shows() -> None:
-    """The ratio to REST stands there with its interval, whether it keeps its aim or not."""
+    """The ratio to REST is shown with its interval, whether it keeps its aim or not."""
     beside = figures("raw@rust?codec=token-xml").beside_rest
     assert beside is not None
     (row,) = table_of("raw@rust?codec=token-xml").rows

@@ -1,4 +1,4 @@
-"""What a report says of links: asked for beside measured, and nothing over loopback."""
+"""What a report says of links: asked for next to measured, and nothing over loopback."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _source(*trials: Trial) -> Source:
     return Source(Path("run"), Manifest(format=1), trials)
 
 
-def test_what_was_measured_stands_below_what_was_asked_for() -> None:
+def test_measured_link_figures_are_shown_below_the_requested_ones() -> None:
     (table,) = links.section(_source(_trial("wlan", 1, 2.6), _trial("wlan", 2, 2.71))).tables
     (row,) = table.rows
     shown = dict(zip(table.columns, row, strict=True))
@@ -61,7 +61,7 @@ def test_the_loss_of_syns_is_nominal_and_counted_over_all_trials() -> None:
     assert _syn_loss(_trial("wlan", 1, 2.6)) == "—"
 
 
-def test_the_terminal_tells_the_loss_of_syns() -> None:
+def test_the_terminal_shows_the_loss_of_syns() -> None:
     nominal = {"syn_loss_percent": {"forward": 1.0, "backward": 2.9}}
     syns = {"forward": {"offered": 60, "lost": 1}, "backward": {"offered": 59, "lost": 0}}
     table = terminal_table([_trial("bad", 1, 13.9, nominal=nominal, syns=syns)])
@@ -92,7 +92,7 @@ def test_bare_veth_has_no_emulator_and_loopback_no_row() -> None:
     assert not links.section(_source(_trial("loopback", 1, 0.0))).tables
 
 
-def test_loopback_is_named_only_beside_other_links() -> None:
+def test_loopback_is_named_only_next_to_other_links() -> None:
     loopback, wlan = point(REST), replace(point(REST), link="wlan")
     assert "loopback" not in Names.of([loopback]).setting(loopback)
     assert "link wlan" in Names.of([wlan]).everywhere

@@ -41,7 +41,7 @@ def test_short_names_stay_unmistakable() -> None:
     assert len(set(Names.of(map(point, clash)).stacks.values())) == 2
 
 
-def test_what_all_trials_share_is_told_once() -> None:
+def test_properties_that_all_trials_share_are_stated_once() -> None:
     """A link, option or axis of the whole run is in no label; one that differs is."""
     stacks = ("rest@go?codec=text&security=tls", "grpc@go?security=tls")
     shared: dict[str, Any] = {"link": "lan", "options": {"placement": "pinned", "faults": {}}}
@@ -56,7 +56,7 @@ def test_what_all_trials_share_is_told_once() -> None:
 
 
 def test_several_settings_in_few_words() -> None:
-    """Loads of one message are counted together, and what differs stands apart."""
+    """Loads of one message are counted together, and what differs is stated separately."""
     one, many = {"kind": "closed", "users": 1}, {"kind": "closed", "users": 32}
     every = [point(REST, size, load) for size in (14, 3_000_000) for load in (one, many)]
     names = Names.of(every)
@@ -118,8 +118,8 @@ def test_equal_stacks_are_equivalent() -> None:
     assert not any(" than " in sentence for sentence in decided)
 
 
-def test_an_interval_from_half_to_double_is_undecided_and_says_what_may_decide() -> None:
-    """Noise that hides everything is no equality."""
+def test_an_interval_from_half_to_double_is_undecided_with_what_may_decide() -> None:
+    """Noise that hides everything does not show equality."""
     found = sentences(trials(replace(SMALL, spread=0.5, seed=2)), 0.02)
     ratio = r"grpc@rust over rest@rust json 0\.\d+ to [1-9]\.\d+"
     assert re.fullmatch(rf"Calls per second: undecided \({ratio}\)\.", found[0])
@@ -153,7 +153,7 @@ def test_of_several_differences_the_largest_leads() -> None:
     assert "rest@rust json made" in "".join(found[1:])
 
 
-def test_settings_that_say_the_same_share_a_sentence() -> None:
+def test_settings_with_equal_results_share_a_sentence() -> None:
     """REST leads with small messages alone: one sentence for these, one for the others."""
     world = World(sizes=(14, 30_000_000), loads=tuple(users(n) for n in (1, 8, 16, 32)))
     shown = sentences(trials(world), 0.05)
@@ -171,7 +171,7 @@ def test_settings_that_say_the_same_share_a_sentence() -> None:
     assert re.search(confirmed, shown[-1])
 
 
-def test_only_what_holds_beside_all_comparisons_is_stated() -> None:
+def test_only_differences_that_hold_among_all_comparisons_are_stated() -> None:
     """Twenty settings without a difference, and noise: by chance an interval or two excludes 1.
     The seed is one with which they do."""
     world = World(
@@ -241,7 +241,7 @@ def test_single_trials_are_undecided_for_want_of_an_interval() -> None:
     )
 
 
-def test_nothing_measured() -> None:
+def test_a_run_without_measured_trials_is_reported() -> None:
     """All trials failed: that is the finding, with the reason."""
     every = [failed(one, "the service refused codec") for one in trials(SMALL)]
     shown = sentences(every)
@@ -251,7 +251,7 @@ def test_nothing_measured() -> None:
     assert sentences([])[0].startswith("No trial measured anything")
 
 
-def test_one_stack_alone() -> None:
+def test_a_run_of_one_stack_compares_nothing() -> None:
     """A run without a pair compares nothing and shows what was measured."""
     shown = sentences(trials(replace(SMALL, stacks=(GRPC,))))
     assert "none is compared" in shown[0]
@@ -266,7 +266,7 @@ def test_a_stack_without_a_value() -> None:
     assert not any("more calls" in sentence for sentence in shown)
 
 
-def test_many_stacks_without_a_value_are_no_contest() -> None:
+def test_stacks_without_values_are_not_compared() -> None:
     """Of three in four settings, all that remains is one: nothing is compared."""
     third = "rest@rust?codec=text"
     loads = tuple(users(n) for n in (1, 2, 4, 8))
@@ -296,7 +296,7 @@ def test_stacks_that_tie_ahead_of_others_are_named_together() -> None:
     )
 
 
-def test_a_best_that_is_undecided_against_another_is_no_winner() -> None:
+def test_a_best_stack_undecided_against_another_is_not_a_winner() -> None:
     """Of three, two lie too near each other for their noise."""
     third = "rest@rust?codec=text"
     costs = {REST: 60.0, GRPC: 300.0, third: 62.0}

@@ -42,8 +42,8 @@ STEEPEST = 4
 
 
 def _run(folder: Path, loads: int) -> Source:
-    """Two stacks under so many loads: copies of two trials, each with a mark of its own, so that
-    the table of checks has a row for each."""
+    """Two stacks under that number of loads: copies of two trials, each with a mark of its own, so
+    that the table of checks has a row for each."""
     made = [without_histograms(trial(point(stack), 0, 0, World())) for stack in (REST, GRPC)]
     every: list[Trial] = [
         replace(
@@ -61,8 +61,8 @@ def _run(folder: Path, loads: int) -> Source:
 
 
 def _calls(folder: Path, loads: int) -> int:
-    """Calls of functions while the page of so many loads is written. They are counted, for the
-    clock of a busy machine tells nothing."""
+    """Calls of functions while the page of that number of loads is written. They are counted, for
+    the clock of a busy machine shows nothing."""
     source = _run(folder, loads)
     assert len(source.trials) == 2 * REPEATS * loads
     profile = cProfile.Profile()

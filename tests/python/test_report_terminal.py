@@ -66,7 +66,7 @@ def test_a_long_name_breaks_before_a_value_and_not_in_it() -> None:
     assert {"multiplex=8", "65536"} <= set(shown), shown
 
 
-def test_columns_of_the_terminal_stand_below_each_other() -> None:
+def test_columns_of_the_terminal_are_aligned() -> None:
     """Over all settings, p50 ends where its head ends, and the interval is a column."""
     lines = printed(trials(World(spread=0.05))).splitlines()
     heads = re.search(r"calls/s +95 % +p50", lines[0])
@@ -130,7 +130,7 @@ def test_a_missing_median_has_its_reason() -> None:
 
 
 def test_at_a_fixed_rate_the_columns_are_latency_cpu_and_bytes() -> None:
-    """A rate that is ordered is no result: the median has the interval instead."""
+    """A rate that is ordered is not a result: the median has the interval instead."""
     world = replace(SMALL, loads=({"kind": "poisson", "rate": 900.0},))
     every = [with_result(one, bytes_sent=90_000, bytes_received=261_000) for one in trials(world)]
     lines = printed(every).splitlines()

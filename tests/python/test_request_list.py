@@ -136,6 +136,6 @@ def test_bad_lists_are_refused_before_the_run(tmp_path: Path, text: str, words: 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_list_that_is_no_regular_file_is_refused(tmp_path: Path) -> None:
+def test_a_list_that_is_not_a_regular_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises((OSError, request_list.BadRequestList)):
         request_list.read(tmp_path)

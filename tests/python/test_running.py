@@ -55,7 +55,7 @@ def _run(out: Path, text: str = TEXT) -> Run:
 
 
 class StopAfter(Silent):
-    """Asks for a stop when so many trials have finished, or in the middle of the next."""
+    """Asks for a stop when ``count`` trials have finished, or in the middle of the next."""
 
     def __init__(self, count: int, interruption: Interruption, *, inside: bool = False) -> None:
         self.left = count
@@ -185,14 +185,14 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("stand_in")
 @pytest.mark.parametrize("below", ["", "run"])
-def test_a_file_is_no_directory(tmp_path: Path, below: str) -> None:
+def test_a_file_is_not_accepted_as_a_run_directory(tmp_path: Path, below: str) -> None:
     (tmp_path / "thesis.txt").write_text("x")
     with pytest.raises(RunDirectoryError, match="is a file, or is below a file"):
         _run(tmp_path / "thesis.txt" / below)
 
 
 @pytest.mark.usefixtures("stand_in")
-def test_a_run_that_was_killed_before_its_manifest_begins_anew(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_before_its_manifest_begins_again(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / ".lock").write_text("4711")
     (tmp_path / "run" / ".manifest.json.unfinished").write_text('{"for')
@@ -267,7 +267,7 @@ def test_undisturbed_trials_are_not_repeated(
     assert (len(run.trials), run.repeated) == (4, ())
 
 
-def test_of_a_retry_that_was_cut_short_the_failed_trial_stays(
+def test_a_retry_that_was_cut_short_keeps_the_failed_trial(
     tmp_path: Path, stand_in: Misbehave
 ) -> None:
     stand_in("service-fails")
@@ -293,10 +293,10 @@ def test_of_a_retry_that_was_cut_short_the_failed_trial_stays(
     assert names == {second, f"{second}.failed-1", f"{second}.unfinished-1"}
 
 
-def test_a_failure_is_told_once_and_the_remedy_with_it(
+def test_a_failure_is_reported_once_with_its_remedy(
     tmp_path: Path, stand_in: Misbehave, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """When it happens; a report that is made later tells it itself."""
+    """When it happens; a report that is made later reports it itself."""
     stand_in("service-fails")
     (tmp_path / "x.yaml").write_text(TEXT)
     words = [str(tmp_path / "x.yaml"), "--out", str(tmp_path / "run")]
@@ -324,7 +324,7 @@ def test_a_picture_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.usefixtures("stand_in")
-def test_a_report_of_an_unfinished_run_says_how_much_of_it_is_there(
+def test_a_report_of_an_unfinished_run_states_how_much_is_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = _run(tmp_path / "run")

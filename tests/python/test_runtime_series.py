@@ -175,7 +175,7 @@ def test_a_busy_service_is_left_alone_for_longer_and_longer(
     assert gaps == sorted(gaps)
     assert len(service.asked_s) <= 5
     watching.progress(_progress("measure", 0.0))
-    assert len(service.asked_s) <= 5  # the opening of the window is no reason to ask
+    assert len(service.asked_s) <= 5  # the opening of the window is not a reason to ask
     service.busy = False
     _ticks(watching, clock, 40.0)
     assert service.asked_s[-1] - service.asked_s[-2] < 0.5
@@ -236,7 +236,7 @@ def test_a_damaged_file_is_reported(tmp_path: Path, content: bytes) -> None:
         series.read(tmp_path / series.NAME)
 
 
-def test_a_value_that_is_no_number_is_reported(tmp_path: Path) -> None:
+def test_a_value_that_is_not_a_number_is_reported(tmp_path: Path) -> None:
     found = Series()
     found.add(4 * SECOND_NS, {"threads": float("nan")})
     found.write(tmp_path / series.NAME)

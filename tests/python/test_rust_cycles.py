@@ -83,11 +83,11 @@ def test_every_path_to_another_folder_is_an_import(tmp_path: Path, text: str) ->
         "fn take<T>(one: T) -> impl Sized + use<T> { one }",
     ],
 )
-def test_comments_strings_tests_and_other_crates_are_no_imports(tmp_path: Path, text: str) -> None:
+def test_comments_strings_tests_and_other_crates_are_not_imports(tmp_path: Path, text: str) -> None:
     assert not are_circular(tmp_path, text)
 
 
-def test_a_file_that_only_tests_declare_is_no_import_whatever_its_name(tmp_path: Path) -> None:
+def test_a_file_that_only_tests_declare_is_not_an_import_whatever_its_name(tmp_path: Path) -> None:
     files = {
         "low/mod.rs": '#[cfg(test)]\nmod harness;\n#[cfg(test)]\n#[path = "other.rs"]\nmod more;\n',
         "low/harness.rs": "use crate::high::High;",
@@ -153,7 +153,7 @@ def test_layers_name_every_folder_and_imports_go_to_those_before(tmp_path: Path)
     assert check_crate(make_crate(tmp_path, files, '"low", "high", "other"')) == []
     make_crate(tmp_path, files, '"high", "low", "gone"')
     unknown, missing, upwards = check_crate(tmp_path)
-    assert unknown.endswith("gone is no folder of the crate")
+    assert unknown.endswith("gone is not a folder of the crate")
     assert missing.endswith("other is missing")
     assert f"high -> low: {tmp_path}/src/high.rs:1 names crate::low::Low" in upwards
 

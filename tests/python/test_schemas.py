@@ -97,7 +97,7 @@ def test_a_soap_client_finds_every_operation_in_every_version(contract: str, sty
 
 
 @pytest.mark.parametrize(("contract", "operation", "fields"), CALLS)
-def test_what_a_soap_client_writes_is_valid(
+def test_requests_of_a_soap_client_are_valid(
     contract: str, operation: str, fields: dict[str, Any]
 ) -> None:
     body = _written(_client(contract), operation, fields)
@@ -106,7 +106,7 @@ def test_what_a_soap_client_writes_is_valid(
 
 
 @pytest.mark.parametrize(("contract", "operation", "fields"), CALLS)
-def test_what_a_client_of_rpc_writes_is_valid(
+def test_requests_of_an_rpc_client_are_valid(
     contract: str, operation: str, fields: dict[str, Any]
 ) -> None:
     parts = {
@@ -125,7 +125,7 @@ def test_an_encoded_call_has_no_namespace() -> None:
     assert [(child.tag, child.text) for child in body] == [("id", "1"), ("am", "438")]
 
 
-def test_the_schema_tells_right_documents_from_wrong_ones() -> None:
+def test_the_schema_accepts_right_documents_and_refuses_wrong_ones() -> None:
     schema = _schema("charging")
     for text, is_valid in (
         ("<ReserveReply {ns}><res>1</res><cn>2</cn></ReserveReply>", True),
@@ -160,7 +160,7 @@ def test_openapi_takes_the_golden_messages() -> None:
 
 
 @pytest.mark.parametrize("contract", NAMES)
-def test_omniidl_takes_the_idl_without_a_word(contract: str, tmp_path: Path) -> None:
+def test_omniidl_compiles_the_idl_without_output(contract: str, tmp_path: Path) -> None:
     omniidl = shutil.which("omniidl")
     if omniidl is None:
         pytest.skip("omniidl is not installed (Debian: omniidl)")

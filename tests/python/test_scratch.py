@@ -39,7 +39,7 @@ def _folder(holder: subprocess.Popen[str]) -> Path:
     return Path(holder.stdout.readline().strip())
 
 
-def test_what_children_put_into_temporary_files_goes_with_the_folder(tmp_path: Path) -> None:
+def test_temporary_files_of_children_are_removed_with_the_folder(tmp_path: Path) -> None:
     before = os.environ.get("TMPDIR")
     with Scratch(tmp_path) as scratch:
         made = subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True)

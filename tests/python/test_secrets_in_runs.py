@@ -156,7 +156,7 @@ def test_no_secret_of_a_run_is_written_and_the_service_gets_each(
 
 
 @pytest.mark.usefixtures("environment")
-def test_what_is_written_names_the_secrets_and_keeps_the_rest(tmp_path: Path) -> None:
+def test_written_files_name_the_secrets_and_keep_other_values(tmp_path: Path) -> None:
     file, out = write(tmp_path, experiment(tmp_path)), tmp_path / "out"
     main(["run", str(file), "--out", str(out)])
     manifest = json.loads((out / "manifest.json").read_text())["experiment"]

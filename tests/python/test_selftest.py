@@ -61,7 +61,7 @@ def test_the_schedule_is_kept(harness: selftest.Testbed, stack: str) -> None:
     assert result.passed, result.reason
 
 
-def test_a_machine_that_is_not_idle_is_told_from_a_late_engine(
+def test_a_busy_machine_is_distinguished_from_a_late_engine(
     harness: selftest.Testbed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both have no punctual window; it is the bare sleeper that differs, or what was stolen."""

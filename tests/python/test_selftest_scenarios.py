@@ -35,7 +35,7 @@ def test_scenarios_differ_in_their_causes_alone() -> None:
 @pytest.mark.timeout(300)
 def test_three_scenarios_three_conclusions(tmp_path: Path) -> None:
     """Fed real trials, the same code names the window, the text check, and nothing. What a busy
-    machine leaves undecided is measured once more; a cause that is not there is no such case."""
+    machine leaves undecided is measured again; a cause that is not there is never undecided."""
     concluded = scenarios.run(tmp_path / "first")
     wrong = [one for one in concluded if not one.right]
     if wrong and all(set(one.explanation.causes) < set(one.scenario.causes) for one in wrong):

@@ -115,7 +115,7 @@ def test_services_of_a_setting_share_a_trial() -> None:
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_what_cannot_take_turns_is_refused(keys: dict[str, Any], reason: str) -> None:
+def test_services_that_cannot_share_a_trial_are_refused(keys: dict[str, Any], reason: str) -> None:
     with pytest.raises(ExperimentError) as refused:
         plan(**keys)
     assert reason in refused.value.message

@@ -138,7 +138,7 @@ def test_every_axis_has_a_value() -> None:
         ("grpc@go?caller=ghz&compression=zstd", "compression=gzip&caller=ghz"),
     ],
 )
-def test_what_is_wrong_is_refused_with_the_way_out(text: str, said: str) -> None:
+def test_an_invalid_stack_is_refused_with_the_remedy(text: str, said: str) -> None:
     with pytest.raises(StackError) as caught:
         Stack.parse(text)
     assert said in str(caught.value)
@@ -161,7 +161,7 @@ def test_the_engine_gets_the_axes_that_differ_from_the_defaults() -> None:
     }
 
 
-def test_the_service_is_told_every_axis_of_its_side() -> None:
+def test_the_service_gets_every_axis_of_its_side() -> None:
     stack = Stack.parse(
         "rest@go?transport=http/1.0&connection=close&server.nagle=on&server.writes=split"
         "&server.tcp_window=16 KiB"
@@ -182,7 +182,7 @@ def test_the_service_is_told_every_axis_of_its_side() -> None:
     }
 
 
-def test_the_service_is_told_what_only_some_stacks_have() -> None:
+def test_the_service_gets_the_axes_that_only_some_stacks_have() -> None:
     soap = Stack.parse(
         "soap@rust?soap=1.2&transport=http/1.0&connection=close&security=mtls"
         "&end_of_message=until-close&close_delay=40 ms"
@@ -246,7 +246,7 @@ ELFWING2002 = {
 
 
 @pytest.mark.parametrize("reference", [*KANGASHARJU2003.values(), *ELFWING2002.values()])
-def test_what_the_studies_compared_is_a_point_of_the_table(reference: str) -> None:
+def test_stacks_of_the_studies_are_points_of_the_table(reference: str) -> None:
     assert Stack.parse(reference).reference == reference
     assert len({*KANGASHARJU2003.values()}) == 7
     assert len({*ELFWING2002.values()}) == 6

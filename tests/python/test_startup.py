@@ -97,7 +97,7 @@ def test_help_and_a_wrong_option_need_nothing_heavy(name: str) -> None:
         ("schema", "nosuch"),
     ],
 )
-def test_what_a_command_refuses_by_itself_needs_nothing_heavy(words: tuple[str, ...]) -> None:
+def test_a_refused_command_imports_nothing_heavy(words: tuple[str, ...]) -> None:
     code, roots, _ = _looked(*words)
     assert code == 2
     assert not roots & HEAVY

@@ -94,7 +94,7 @@ def test_wrong_rate_is_refused_where_it_is_known() -> None:
 
 
 def test_gaps_of_zero_need_the_clock() -> None:
-    """Two arrivals within one tick of the clock are no reason to stop, once it is known."""
+    """Two arrivals within one tick of the clock are not a reason to stop, once it is known."""
     gaps = np.random.default_rng(8).exponential(size=500)
     gaps[3] = 0.0
     with pytest.raises(OutOfRange, match="resolution"):

@@ -91,7 +91,7 @@ def test_a_small_difference_is_equivalence() -> None:
     assert ratio(b, a, 0.01).verdict == "lower"
 
 
-def test_one_trial_is_undecided_for_want_of_an_interval() -> None:
+def test_one_trial_is_undecided_without_an_interval() -> None:
     """No spread; the ratio is shown without an interval, and how many repeats give one."""
     comparison = ratio([2.0], [1.0, 1.1])
     assert comparison.verdict == "undecided"
@@ -110,7 +110,7 @@ def test_exact_agreement_without_spread() -> None:
 
 
 def test_two_wild_trials_reach_everything() -> None:
-    """A spread beyond what a float holds is no crash and no finding."""
+    """A spread beyond what a float holds is neither a crash nor a finding."""
     comparison = ratio([1e-300, 1e300], [1.0, 1.1])
     assert (comparison.verdict, comparison.further_repeats) == ("undecided", None)
     assert "more than 100 more repeats" in comparison.decided_by
@@ -182,7 +182,7 @@ def _of(p_value: float) -> Comparison:
     return replace(found, verdict="higher", p_value=p_value)
 
 
-def test_what_holm_does_not_confirm_is_undecided_with_the_reason() -> None:
+def test_a_difference_that_holm_does_not_confirm_is_undecided_with_the_reason() -> None:
     """Two found differences of three: the weaker one is not confirmed in the family."""
     three = [_of(0.001), _of(0.04), ratio([1.0, 1.1], [1.0, 1.1])]
     judged = family(three)

@@ -1,4 +1,4 @@
-"""Tails and quantiles against scipy's, which is no part of the lab itself."""
+"""Tails and quantiles against scipy's, which is not part of the lab itself."""
 
 from __future__ import annotations
 

@@ -182,7 +182,9 @@ def edited(found: Found, old: str, new: str) -> str:
         ("- id: networks-keep", "- id: small-keep", r"two findings have the name 'small-keep'"),
     ],
 )
-def test_a_slip_is_told_with_its_remedy(found: Found, old: str, new: str, message: str) -> None:
+def test_a_mistake_is_reported_with_its_remedy(
+    found: Found, old: str, new: str, message: str
+) -> None:
     """Line, key, and what was meant."""
     with pytest.raises(ExperimentError, match=message):
         study_file.parse(edited(found, old, new))
@@ -196,7 +198,7 @@ def test_the_line_is_that_of_the_slip(found: Found) -> None:
         study_file.parse(text)
 
 
-def test_a_missing_part_is_told(tmp_path: Path, found: Found) -> None:
+def test_a_missing_part_is_reported(tmp_path: Path, found: Found) -> None:
     """By the file that should be there."""
     shutil.copytree(found.folder, tmp_path / "hamo2023")
     (tmp_path / "hamo2023" / "puzzle.yaml").unlink()
@@ -357,15 +359,15 @@ def test_a_terminal_shows_the_claims_and_the_report_the_rest(
     assert "Why did gRPC lose" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_reproduction_with_the_words_of_before_is_judged_anew(
+def test_a_reproduction_with_outcomes_of_an_earlier_version_is_judged_again(
     tmp_path: Path,
     points: dict[str, list[Point]],
     found: Found,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Outcomes are never read from disk: a findings.json with "stands" is written again."""
+    """Outcomes are never read from disk: a findings.json with old outcomes is written again."""
     folder = written(tmp_path / "out", points, found)
-    before = {"findings": [{"id": "x", "outcome": "cannot be told"}, {"outcome": "stands"}]}
+    before = {"findings": [{"id": "x", "outcome": "unknown"}, {"outcome": "stands"}]}
     (folder / "findings.json").write_text(json.dumps(before), encoding="utf-8")
     made = reproduction.read(folder, STUDIES)
     show(made, as_json=True)
@@ -379,7 +381,7 @@ def test_a_reproduction_with_the_words_of_before_is_judged_anew(
         assert all(one["reason"] for one in squares if one["verdict"] == "undecided")
 
 
-def test_an_unfinished_reproduction_is_told_as_such(
+def test_an_unfinished_reproduction_is_reported(
     tmp_path: Path,
     points: dict[str, list[Point]],
     found: Found,

@@ -106,7 +106,7 @@ def test_intervals_hold_the_known_truth(tmp_path: Path) -> None:
     assert stats.binom.ppf(0.0005, 300, 0.95) <= held <= stats.binom.ppf(0.9995, 300, 0.95)
 
 
-def test_equal_libraries_are_seldom_told_apart(tmp_path: Path) -> None:
+def test_a_difference_between_equal_libraries_is_seldom_found(tmp_path: Path) -> None:
     """False alarms of the sum at most 5 %, and of any item at most 5 %, in 300 surveys."""
     surveys = [
         scored(tmp_path / "a.csv", 10, {"http": 0.5, "grpc": 0.5}, seed=seed) for seed in range(300)
@@ -208,7 +208,7 @@ def test_bad_answers_are_refused_by_line(
         read_answers([file])
 
 
-def test_files_that_are_no_answers_are_refused(
+def test_files_that_are_not_answers_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     picture = tmp_path / "a.png"

@@ -125,7 +125,7 @@ def test_children_are_not_others() -> None:
 
 
 class Clock:
-    """A clock that jumps where the script says so."""
+    """A clock that jumps where the script has a jump."""
 
     def __init__(self) -> None:
         self.now_ns = 10**12

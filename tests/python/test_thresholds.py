@@ -104,7 +104,7 @@ def test_exit_codes_and_junit_name_the_worst() -> None:
         "p98>1ms",
     ],
 )
-def test_what_is_no_condition_is_refused(text: str) -> None:
+def test_an_invalid_condition_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         Condition.parse(text)
 

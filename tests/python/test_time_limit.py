@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("no_orphans")
 
 
 class Clock:
-    """Advances when it is told to."""
+    """Advances only when a test advances it."""
 
     def __init__(self) -> None:
         self.now = 100.0

@@ -63,7 +63,7 @@ def test_a_time_that_rounds_up_takes_the_next_unit(seconds: float, shown: str) -
     assert format_seconds(seconds) == shown
 
 
-def test_what_is_left_is_no_figure_below_a_second() -> None:
+def test_a_rest_below_a_second_is_shown_without_a_figure() -> None:
     assert [time_left(s) for s in (0.0, 0.4, 1.4, 59.7)] == [
         "under 1 s left",
         "under 1 s left",
@@ -73,7 +73,7 @@ def test_what_is_left_is_no_figure_below_a_second() -> None:
 
 
 @pytest.mark.parametrize(("at_most", "said"), [(False, "about 1 min 1 s"), (True, "at most about")])
-def test_the_time_of_windows_by_calls_is_told_as_a_bound(
+def test_the_time_of_windows_by_calls_is_printed_as_a_bound(
     at_most: bool, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     progress = OnConsole(Console())

@@ -113,7 +113,7 @@ def busy(given: Trial, client: float, service: float | None) -> Trial:
 
 
 def test_a_client_that_spins_is_not_at_its_limit() -> None:
-    """All of its core is used, and a quarter of that no call needed; the reason tells it."""
+    """All of its core is used, and a quarter of that no call needed; the reason states it."""
     given = busy(sound(), 0.99, 0.85)
     waiting = changed(given, "engine", spin_s=0.25 * given.result.window_s)
     assert named(given, "bound").outcome == "marked"
@@ -130,7 +130,7 @@ def test_a_trial_of_an_older_engine_is_read_with_the_present_name() -> None:
     assert from_line(line)[0].engine.spin_s == 0.5
 
 
-def test_what_is_rationed_is_used_up_spinning_or_not() -> None:
+def test_a_limited_core_is_used_up_whether_the_client_spins_or_not() -> None:
     """Of a tenth of a core nothing is left, whatever the client did with it."""
     rationed = replace(sound(), point=point(f"{REST}&client.cpu=10%", 14, CLOSED))
     given = busy(rationed, 0.099, 0.5)
@@ -149,7 +149,7 @@ def test_cpu_of_the_client_is_that_of_its_calls() -> None:
 
 
 @pytest.mark.parametrize(("name", "spoil", "words"), MARKED)
-def test_what_is_marked(name: str, spoil: Any, words: str) -> None:
+def test_a_fault_of_the_trial_is_marked_with_its_figure(name: str, spoil: Any, words: str) -> None:
     """One thing is wrong: its check is marked, with the figure in the reason."""
     spoilt = spoil(sound())
     found = named(spoilt, name)
@@ -164,7 +164,7 @@ def test_lag_and_rate_of_an_open_load() -> None:
     assert named(changed(sound(OPEN), "result", calls=23_800), "achieved rate").outcome == "ok"
 
 
-def test_ends_of_the_window_are_no_drift() -> None:
+def test_partial_slots_at_the_ends_of_the_window_are_not_drift() -> None:
     """The slot beyond the window holds stragglers; the first ones miss calls from before it,
     but only where calls take that long."""
     given = sound()
@@ -195,7 +195,7 @@ def test_a_window_of_few_calls_cannot_tell_the_concurrency() -> None:
 
 
 def test_poisson_counts_may_vary_by_their_root() -> None:
-    """200 planned arrivals: 170 are no reason for doubt, 100 are."""
+    """200 planned arrivals: 170 are not a reason for doubt, 100 are."""
     load = {"kind": "poisson", "rate": 100.0, "in_flight_max": 64, "seed": 1}
     given = changed(sound(load), "result", rate_planned_per_s=100.0)
     assert named(changed(given, "result", calls=170), "achieved rate").outcome == "ok"
@@ -254,7 +254,7 @@ def test_a_window_in_which_nothing_ended_is_marked() -> None:
     assert (found.outcome, "there is no rate" in found.reason) == ("marked", True)
 
 
-def test_what_a_window_used_is_shared_by_the_calls_that_ended_in_it() -> None:
+def test_resources_of_a_window_are_divided_by_the_calls_that_ended_in_it() -> None:
     """Of a backlog, most calls of the window are not served within it."""
     given = changed(sound(OPEN), "result", bytes_sent=10**6, bytes_received=10**7)
     behind = changed(given, "result", ended=given.result.calls // 4)
@@ -369,7 +369,7 @@ def test_too_few_samples_for_a_percentile() -> None:
 
 
 def test_cold_start_skips_the_warm_up_on_purpose() -> None:
-    """`start=cold` is no fault of the trial."""
+    """`start=cold` is not a fault of the trial."""
     given = with_axes(sound(), start="cold")
     spoilt = changed(given, "result", warmup={"seconds": 0, "calls": 0, "stationary": False})
     assert named(spoilt, "warm-up").outcome == "ok"

@@ -211,14 +211,14 @@ def test_encrypted_connections_hide_exchanges() -> None:
 
 
 def test_a_foreign_tool_may_count_what_it_never_sent() -> None:
-    """Without failures its calls are held against the packets as the engine's are."""
+    """Without failures its calls are compared with the packets as the engine's are."""
     given = whole({"caller": "ghz"})
     assert outcome(given, "packets") == "ok"
     assert outcome(seen(given, exchanges=CALLS - 1), "packets") == "marked"
     assert outcome(counted(given, errors=1), "packets") == "not-measurable"
 
 
-def test_nothing_recognised_is_no_policy() -> None:
+def test_a_capture_without_recognised_exchanges_shows_no_policy() -> None:
     """Calls without encryption of which the packets show none: the capture lacks them."""
     found = by_name(seen(whole(), exchanges=0))
     assert found["packets"].outcome == "marked"

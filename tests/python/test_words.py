@@ -19,10 +19,10 @@ from tests.python import prose
 from tests.python.prose import ROOT, blank
 from wirelab.cli import app
 
-PENDING = ("crates/load/", "crates/trace/", "python/wirelab/", "tests/python/")
-"""Paths whose prose is still to be rewritten: `WORDS` are checked in the pages and in
-python/wirelab, `NEW_WORDS` are not checked. A path is removed once nothing in it is found."""
+THIS = Path(__file__).relative_to(ROOT).as_posix()
+"""The only source that is not checked: it holds the words."""
 
+COMPARATIVE = r"(?:longer|more|less|fewer|better|worse|later|earlier|different|\w+er than)\b"
 WORDS = {
     r"(?:tell|tells|told|telling)(?: \w+){0,3} apart": "distinguishes, separates",
     r"told|tells": "is reported, is shown; states, reports",
@@ -45,11 +45,6 @@ WORDS = {
     r"last words|farewells?": "final message",
     r"onlookers?": "observer; of code: passive",
     r"errands?|outings?": "request, run",
-}
-"""Pattern -> what to write. Words with a common technical sense (dear, thick) are not here."""
-
-COMPARATIVE = r"(?:longer|more|less|fewer|better|worse|later|earlier|different|\w+er than)\b"
-NEW_WORDS = {
     # Neither "there is no header" nor "is no longer": they are plain.
     rf"(?<!\bthere\s)(?:is|are|was|were) no(?! {COMPARATIVE})": "is not a",
     rf"(?<!there\s)(?:can|may|must|should|would|will|could|to) be no(?! {COMPARATIVE})": "be not a",
@@ -66,14 +61,7 @@ NEW_WORDS = {
     r"is ended that": "does not match the open element",
     r"rolls? its own": "uses its own",
 }
-"""The same for words that are still in `PENDING`."""
-
-
-EXCEPTIONS = {
-    # tests/python/test_rust_cycles.py expects this message, and is still in PENDING.
-    ("tools/rust_cycles.py", "is no"),
-}
-"""Words that a file keeps, each with its reason. Names have no exceptions."""
+"""Pattern -> what to write. Words with a common technical sense (dear, thick) are not here."""
 
 
 def _compiled(word: str) -> re.Pattern[str]:
@@ -82,12 +70,7 @@ def _compiled(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{spaced})(?![\w-])", re.IGNORECASE)
 
 
-Patterns = tuple[tuple[re.Pattern[str], str], ...]
-PATTERNS: Patterns = tuple((_compiled(word), plain) for word, plain in WORDS.items())
-ALL_PATTERNS: Patterns = (
-    *PATTERNS,
-    *((_compiled(word), plain) for word, plain in NEW_WORDS.items()),
-)
+PATTERNS = tuple((_compiled(word), plain) for word, plain in WORDS.items())
 CLEFT = re.compile(r"\W*What (?!is\b|are\b|was\b|were\b)[^.?]+? (?:is|are|was|were) [^?]+[.:]\W*")
 """A sentence like "What decides is the window."; questions and headings are no match."""
 
@@ -100,10 +83,10 @@ class Found(NamedTuple):
     plain: str
 
 
-def words(text: str, first_line: int = 1, patterns: Patterns = ALL_PATTERNS) -> Iterator[Found]:
+def words(text: str, first_line: int = 1) -> Iterator[Found]:
     """Every word of the list, once for each place."""
     taken: set[int] = set()
-    for pattern, plain in patterns:
+    for pattern, plain in PATTERNS:
         for match in pattern.finditer(text):
             if taken.isdisjoint(range(*match.span())):
                 taken.update(range(*match.span()))
@@ -111,29 +94,29 @@ def words(text: str, first_line: int = 1, patterns: Patterns = ALL_PATTERNS) -> 
                 yield Found(line, " ".join(match[0].split()), plain)
 
 
-def markdown(text: str, patterns: Patterns = ALL_PATTERNS) -> Iterator[Found]:
+def markdown(text: str) -> Iterator[Found]:
     """Of a page: its words, and its cleft sentences."""
     text = re.sub(r"^( *)(```|~~~).*?^\1\2$", blank, text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"<!--.*?-->|(`+)(?!`).+?(?<!`)\1(?!`)", blank, text, flags=re.DOTALL)
     text = re.sub(r"\]\([^)\s]+\)", "]", text)
-    yield from words(text, patterns=patterns)
+    yield from words(text)
     for number, line in enumerate(text.splitlines(), start=1):
         for sentence in re.split(r"(?<=[.!?:]) +|\|", line):
             if CLEFT.fullmatch(sentence):
                 yield Found(number, sentence.strip(), "a subject, a verb and an object")
 
 
-def yaml(text: str, patterns: Patterns = ALL_PATTERNS) -> Iterator[Found]:
+def yaml(text: str) -> Iterator[Found]:
     """Of a document: comments and values."""
     text = re.sub(r"`[^`\n]+`", blank, text)
     text = re.sub(r"^([ -]*)[\w.-]+:(?=\s)", r"\1", text, flags=re.MULTILINE)
-    yield from words(text, patterns=patterns)
+    yield from words(text)
 
 
-def source(suffix: str, text: str, patterns: Patterns = ALL_PATTERNS) -> Iterator[Found]:
+def source(suffix: str, text: str) -> Iterator[Found]:
     """Of source code in the language of a suffix: comments, messages and names of tests."""
     for passage in prose.read_passages(suffix, text):
-        yield from words(passage.text, passage.line, patterns)
+        yield from words(passage.text, passage.line)
 
 
 def _commands(context: click.Context) -> Iterator[click.Context]:
@@ -147,32 +130,27 @@ def _commands(context: click.Context) -> Iterator[click.Context]:
 
 
 def _help(context: click.Context) -> list[Found]:
-    return list(words(re.sub(r"`[^`]+`", blank, context.get_help()), patterns=PATTERNS))
+    return list(words(re.sub(r"`[^`]+`", blank, context.get_help())))
 
 
-def _file(path: Path, read: Reader, patterns: Patterns) -> list[Found]:
-    return list(read(path.read_text(encoding="utf-8"), patterns))
-
-
-def _entry(name: str, read: Reader) -> tuple[str, Source]:
-    patterns = PATTERNS if name.startswith(PENDING) else ALL_PATTERNS
-    return name, partial(_file, ROOT / name, read, patterns)
+def _file(path: Path, read: Reader) -> list[Found]:
+    return list(read(path.read_text(encoding="utf-8")))
 
 
 def _files(pattern: str, read: Reader) -> Iterator[tuple[str, Source]]:
     for path in sorted(ROOT.glob(pattern)):
         name = path.relative_to(ROOT).as_posix()
         if "/target/" not in name:
-            yield _entry(name, read)
+            yield name, partial(_file, path, read)
 
 
 def _source_files() -> Iterator[tuple[str, Source]]:
     for name in prose.source_files():
-        if not name.startswith(PENDING) or name.startswith("python/wirelab/"):
-            yield _entry(name, partial(source, prose.language(name)))
+        if name != THIS:
+            yield name, partial(_file, ROOT / name, partial(source, prose.language(name)))
 
 
-Reader = Callable[[str, Patterns], Iterator[Found]]
+Reader = Callable[[str], Iterator[Found]]
 Source = Callable[[], list[Found]]
 PAGES = (
     *("*.md", "llms.txt", ".github/**/*.md", "action/*.md", "bench/*.md", "changelog.d/*.md"),
@@ -196,7 +174,7 @@ SOURCES: dict[str, Source] = dict(
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_words_are_plain(name: str) -> None:
-    found = sorted(one for one in SOURCES[name]() if (name, one.text) not in EXCEPTIONS)
+    found = sorted(SOURCES[name]())
     lines = [f"{name}:{one.line}: {one.text!r}: write {one.plain}" for one in found]
     assert not found, "\n".join(lines)
 
@@ -260,7 +238,7 @@ def test_a_word_of_the_list_is_found(text: str, expected: list[str]) -> None:
 def test_every_pattern_has_an_example() -> None:
     marks = test_a_word_of_the_list_is_found.pytestmark  # type: ignore[attr-defined]
     texts = [text for text, _ in marks[0].args[1]]
-    for pattern, _ in ALL_PATTERNS:
+    for pattern, _ in PATTERNS:
         assert any(pattern.search(text) for text in texts), pattern.pattern
 
 
@@ -325,13 +303,3 @@ def test_comments_and_messages_are_read_in_every_language(suffix: str, text: str
 )
 def test_names_of_tests_are_sentences(suffix: str, text: str) -> None:
     assert [one.text.lower() for one in source(suffix, text)] == ["told"]
-
-
-def test_every_exception_is_used() -> None:
-    for name, text in EXCEPTIONS:
-        assert text in {one.text for one in SOURCES[name]()}, name
-
-
-def test_every_pending_path_holds_something() -> None:
-    for path in PENDING:
-        assert any(name.startswith(path) for name in prose.source_files()), path

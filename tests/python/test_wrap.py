@@ -72,7 +72,7 @@ def _wrap(*words: str) -> tuple[int, Json, str]:
     return done.returncode, document, done.stderr + said
 
 
-def test_ab_opens_a_connection_per_request_unless_it_is_told_to_keep_them() -> None:
+def test_ab_opens_a_connection_per_request_unless_keep_alive_is_set() -> None:
     ab = _tool("ab")
     for words, connections in (((), 200), (("-k",), 5)):
         code, document, _ = _wrap(
@@ -85,7 +85,7 @@ def test_ab_opens_a_connection_per_request_unless_it_is_told_to_keep_them() -> N
 
 
 def test_nothing_of_a_short_tools_output_is_lost(tmp_path: Path) -> None:
-    """A tool that prints much and ends at once: its last words stand in the pipe still."""
+    """A tool that prints much and ends at once: its last output is still in the pipe."""
     program = "import sys; sys.stdout.write('x' * 60000 + 'end'); sys.stderr.write('said')"
     for round_ in range(5):
         folder = tmp_path / str(round_)
@@ -204,7 +204,7 @@ def _checks(document: Json) -> dict[str, str]:
         ("ab -q -k -n 300 -c 3 URL", 3, 1),
     ],
 )
-def test_known_tools_are_held_against_their_options(words: str, used: int, in_flight: int) -> None:
+def test_known_tools_are_compared_with_their_options(words: str, used: int, in_flight: int) -> None:
     command = words.replace("URL", URL).split()
     _tool(command[0])
     code, document, _ = _wrap("--json", *SERVE, "--", *command)
@@ -225,7 +225,7 @@ def test_streams_of_one_connection_are_counted() -> None:
     _, document, _ = _wrap("--json", "--serve", "grpc@rust", "--", *words)
     assert document["wire"]["connections"]["used"] == 2
     assert 1 < document["wire"]["connections"]["in_flight_max"] <= 5
-    # A GET is no gRPC call. The status of HTTP is 200, that of gRPC is in the trailers, which
+    # A GET is not a gRPC call. The status of HTTP is 200, that of gRPC is in the trailers, which
     # h2load does not read: it counts 300 successes.
     assert (document["wire"]["bad_replies"], document["tool_report"]["failed"]) == (300, 0)
     assert _checks(document)["errors"] == "marked"
@@ -328,7 +328,7 @@ def test_the_interface_of_a_remote_target_is_named() -> None:
     assert f"give --interface {interface}" in reason
 
 
-def test_what_a_tool_leaves_behind_is_ended_and_told() -> None:
+def test_processes_that_a_tool_leaves_behind_are_ended_and_reported() -> None:
     command = "setsid sleep 1000 >/dev/null 2>&1 & curl -s {url}; sleep 0.3"
     _tool("curl")
     code, document, _ = _wrap("--json", *SERVE, "--", "sh", "-c", command)
@@ -416,7 +416,7 @@ def test_a_folder_that_holds_something_is_not_overwritten(tmp_path: Path) -> Non
         (("--port", "80", "--interface", "nowhere", "--", "true"), "nowhere"),
     ],
 )
-def test_what_cannot_be_is_refused_by_name(words: tuple[str, ...], named: str) -> None:
+def test_impossible_options_are_refused_by_name(words: tuple[str, ...], named: str) -> None:
     code, _, said = _wrap(*words)
     assert code in (2, 3)
     assert named in said

@@ -114,7 +114,7 @@ def marked(found: dict[str, Check]) -> set[str]:
     return {name for name, check in found.items() if check.outcome == "marked"} - {"verdict"}
 
 
-def test_a_tool_that_tells_the_truth_is_trusted() -> None:
+def test_a_tool_with_correct_figures_is_trusted() -> None:
     found = checks()
     assert marked(found) == set()
     assert found["verdict"].outcome == "ok"
@@ -176,7 +176,7 @@ def test_a_link_that_dropped_nothing_is_said_to_be_whole() -> None:
     assert "link" not in checks()
 
 
-def test_replies_of_failure_that_the_tool_calls_good_are_told() -> None:
+def test_failed_replies_that_the_tool_counts_as_good_are_reported() -> None:
     bad = document(
         exchanges__by_name=[
             {
@@ -219,7 +219,7 @@ def test_only_calls_that_may_be_in_flight_at_the_end_are_left_out(
     assert (found["errors"].outcome == "marked") == (bad > 0)
     honest = replace(REPORT, failed=bad, requests=2000 - broken)
     assert marked(checks(given, options, honest)) == set()
-    # A call without a reply ends with its connection: it is no excuse for more than 4 in flight.
+    # A call without a reply ends with its connection: it does not excuse more than 4 in flight.
     more = {**FOUR["load__concurrency"], "max": 5}
     given = document(exchanges__endings=endings, load__concurrency=more)
     assert marked(checks(given, options, honest)) == {"concurrency"}
@@ -306,7 +306,7 @@ def test_a_percentile_at_a_step_may_be_on_either_side_of_it(p99: float) -> None:
     assert "5.00 ms to 205 ms" in found["latency"].reason
 
 
-def test_a_percentile_beside_a_step_is_compared_with_its_own_side() -> None:
+def test_a_percentile_next_to_a_step_is_compared_with_its_own_side() -> None:
     for slow, right, wrong in ((30, 205e-3, 5e-3), (5, 5e-3, 205e-3)):
         assert "latency" not in marked(_timed(_slow(slow, 1000), 1000, p99=right))
         assert "latency" in marked(_timed(_slow(slow, 1000), 1000, p99=wrong))
@@ -370,7 +370,7 @@ CONSTANT = {
         ({"load__per_s": 600.0}, "did not reach"),
     ],
 )
-def test_a_declared_rate_that_was_not_kept_is_told(changes: Json, words: str) -> None:
+def test_a_declared_rate_that_was_not_kept_is_reported(changes: Json, words: str) -> None:
     assert marked(checks(document(**CONSTANT), RATE)) == set()
     found = checks(document(**CONSTANT, **changes), RATE)
     assert marked(found) == {"arrivals"}

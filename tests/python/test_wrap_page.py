@@ -100,7 +100,7 @@ def test_every_part_of_the_terminals_report_is_there() -> None:
         assert words in seen.words, words
 
 
-def test_the_tools_figures_stand_beside_those_of_the_packets() -> None:
+def test_the_tools_figures_are_next_to_those_of_the_packets() -> None:
     given = measured(dissected())
     record = wrapping.result(given)
     assert record.report is not None
@@ -193,7 +193,7 @@ def test_the_same_record_gives_the_same_bytes() -> None:
     assert html(given) == html(given)
 
 
-def test_marked_checks_come_first_and_stand_out() -> None:
+def test_marked_checks_are_first_and_highlighted() -> None:
     given = measured(dissected(exchanges__count=3000))
     record = wrapping.result(given)
     marked = [check.name for check in record.checks if check.outcome == "marked"]

@@ -210,7 +210,7 @@ def test_a_file_without_secrets_changes_nothing(tmp_path: Path, text: str) -> No
     assert capture.read_bytes() == HEADERS + PACKET
 
 
-def test_what_is_no_capture_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_an_invalid_capture_is_refused_and_left_unchanged(tmp_path: Path) -> None:
     capture, keylog = tmp_path / "c.pcapng", tmp_path / "keys.log"
     keylog.write_text(LINE)
     capture.write_bytes(b"something else, longer than a head")

@@ -154,7 +154,7 @@ def test_a_file_with_other_samples_is_not_read(tmp_path: Path, file: str, conten
         ("k6-rate", "k6", 601, 0, 200.212592, {"mean": 211.46 * US}),
     ],
 )  # fmt: skip
-def test_what_a_tool_printed_is_read(
+def test_printed_output_of_a_tool_is_read(
     name: str,
     tool: str,
     requests: int | None,
@@ -237,7 +237,7 @@ def test_a_csv_of_calls_gives_their_quantiles() -> None:
 @pytest.mark.parametrize(
     "noise", ["", "\x1b[31mno report\x1b[0m", "Complete", "Count:\n", "\0" * 9]
 )
-def test_what_is_no_report_is_none(tool: str, noise: str) -> None:
+def test_an_invalid_report_is_none(tool: str, noise: str) -> None:
     recognised = adapters.recognise([tool])
     assert recognised is not None
     assert recognised[0].read_report(noise) is None
@@ -266,7 +266,7 @@ def test_what_is_no_report_is_none(tool: str, noise: str) -> None:
         ("env A=1 timeout 9 /usr/bin/ab -k -c 2 U", {"connections": 2, "reuse": True}),
     ],
 )
-def test_what_options_ask_for(command: str, expected: dict[str, Any]) -> None:
+def test_options_of_a_tool_are_read(command: str, expected: dict[str, Any]) -> None:
     recognised = adapters.recognise(command.split())
     assert recognised is not None
     requested = recognised[0].read_options(recognised[1], "")
@@ -349,7 +349,7 @@ ALL = {"connections", "in flight", "concurrency", "arrivals", "requests", "error
         (("sh", "-c", "time ab -k -c 3 -n 9 URL > log 2>&1"), set(), ()),
     ],
 )
-def test_what_is_not_understood_leaves_out_the_checks_that_depend_on_it(
+def test_an_unknown_option_leaves_out_the_checks_that_depend_on_it(
     command: tuple[str, ...], left_out: set[str], absent: tuple[str, ...]
 ) -> None:
     """And no default replaces it."""

@@ -74,7 +74,7 @@ impl Drop for Temporary {
     }
 }
 
-/// What stands behind an option.
+/// The value of an option.
 fn word<'a>(arguments: &'a [String], option: &str) -> Option<&'a String> {
     let at = arguments.iter().position(|word| word == option)?;
     arguments.get(at + 1)

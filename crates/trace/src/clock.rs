@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_go_on_behind_a_step() {
+    fn times_continue_after_a_step() {
         let mut clock = Clock::default();
         let second = 1_000_000_000;
         let times = [10, 12, 9, 10, 11].map(|at| at * second);
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_several_queues_are_no_step() {
+    fn reordering_between_queues_is_not_a_clock_step() {
         let mut clock = Clock::default();
         let times = [50, 40, 60, 59].map(|ms| ms * 1_000_000);
         assert_eq!(times.map(|at| clock.take(at, 1)), times);

@@ -75,7 +75,7 @@ impl Analyzer {
 /// Damage ends the reading early and is in the summary; what came before it counts.
 ///
 /// # Errors
-/// When it is no capture, or the file system fails.
+/// When it is not a capture, or the file system fails.
 pub fn read(capture: impl Read, observer: &mut impl Observer) -> Result<Summary, Error> {
     read_within(Limits::default(), capture, observer)
 }
@@ -116,7 +116,7 @@ pub fn read_file(path: &Path, observer: &mut impl Observer) -> Result<Summary, E
     read(file, observer)
 }
 
-/// Frames that are no TCP, by what they are.
+/// Frames that are not TCP, by what they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OtherPackets {
     /// UDP.

@@ -227,7 +227,7 @@ def capture(trial: Trial) -> Check | None:
 
 def dead(profile: OwnProfile | str, ready: Ready) -> str:
     """Why nothing can be measured over a link with this ready line: no echo came back, and
-    that is no bad luck. Empty where it lives."""
+    that is not chance. Empty where it lives."""
     rtt, loss = ready.measured.rtt_ms, ready.measured.loss_percent
     echoes = (rtt.lost if rtt else 0) + (loss.n if loss else 0)
     if (rtt and rtt.n) or not echoes or (loss and loss.value < 100.0):

@@ -83,7 +83,7 @@ class ClientsRunner:
         try:
             self.together = drive(plan, self._spec, interruption, observer)
         except TrialFailed as failed:
-            remedy = "look at that client's machine, and drive once more"
+            remedy = "look at that client's machine, and drive again"
             raise LabError(failed.reason, remedy) from failed
         return self.together.outcome
 

@@ -135,13 +135,13 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True):
     """What became of calls. `logged` is the sum of all but `damaged_lines`."""
 
     damaged_lines: int
-    """Lines of the log that are no calls."""
+    """Lines of the log that are not calls."""
     encrypted: int
     """On a connection that is encrypted, where no exchange is seen."""
     error: str | None = None
     """Why the reading of the log ended early; null where it did not."""
     given_up: int
-    """For which no exchange had come when so many others had that memory ran out."""
+    """For which no exchange had come when memory for waiting calls ran out."""
     logged: int
     """In the log."""
     matched: int
@@ -149,7 +149,7 @@ class Calls(msgspec.Struct, frozen=True, kw_only=True):
     outside: int
     """That ended before the capture began, or began after it."""
     unanswered: int
-    """Whose exchange has no whole reply, though they are no one-way calls."""
+    """Whose exchange has no whole reply, though they are not one-way calls."""
     unmatched: int
     """Without an exchange."""
     without_port: int
@@ -196,7 +196,7 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
             TcpCounts,
         )
     )
-    """Segments that were no plain progress."""
+    """Segments that were not plain progress."""
     tcp_packets: int
     """Packets that carry TCP."""
     truncated: int
@@ -368,7 +368,7 @@ class Exchanges(msgspec.Struct, frozen=True, kw_only=True):
     """What became of exchanges. `seen` is the sum of all others."""
 
     given_up: int
-    """For which no call had come when so many others had that memory ran out."""
+    """For which no call had come when memory for waiting exchanges ran out."""
     matched: int
     """Compared with their calls."""
     seen: int
@@ -512,7 +512,7 @@ class InterarrivalOf(msgspec.Struct, frozen=True, kw_only=True):
     """Exchanges that were not followed: others were under way at the same time on their
     connection, or they had too many packets."""
     of: int
-    """Of so many whose sequence was followed."""
+    """The number of exchanges whose sequence was followed."""
     shapes: int
     """Different sequences among them, at most 256; those of more are not followed."""
 
@@ -540,7 +540,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
     concurrency: Concurrency | None = None
     """Requests under way, from the first one's begin to the end of the last; null where that is
-    no time."""
+    an instant."""
     connect_us: Quantiles | None = None
     """From a connection's first SYN to the begin of its first request."""
     connections_open_max: int
@@ -932,7 +932,7 @@ class TcpCounts(msgspec.Struct, frozen=True, kw_only=True):
     """What of TCP's machinery shows, counted as Wireshark does."""
 
     copies: int = 0
-    """Packets with TCP that the capture holds once more (a mirror port), which count nowhere
+    """Packets with TCP that the capture holds twice (a mirror port); the second counts nowhere
     else."""
     duplicate_acknowledgments: int
     """Acknowledgments that repeat the one before."""

@@ -52,7 +52,7 @@ class CellSelector:
         return cls(Stack.parse(str(words["stack"])).reference).changed(rest)
 
     def changed(self, changes: Mapping[str, object]) -> CellSelector:
-        """The cell with these properties, axes of its stack included, set anew."""
+        """The cell with these properties, axes of its stack included, changed."""
         own = {key: _read(key, value) for key, value in changes.items() if key in PROPERTIES}
         axes = {key: _word(value) for key, value in changes.items() if key not in PROPERTIES}
         for name in axes:

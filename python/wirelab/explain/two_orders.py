@@ -2,7 +2,7 @@
 
 Where it does not matter what was changed before, both effects are equal; their ratio is the
 interaction. The whole is measured again in the same run, so that the product of a path's steps
-stands against a whole that shares no trial with it.
+is compared with a whole that shares no trial with it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def of_all(part: int, whole: int, noun: str) -> str:
 
 
 def plural(count: object, noun: str) -> str:
-    """The noun alone as it stands behind that count, which may be unknown (``? cores``)."""
+    """The noun alone as it is written after that count, which may be unknown (``? cores``)."""
     if count in (1, "1"):
         return noun
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":

@@ -178,7 +178,7 @@ class _Request:
         if target is None:
             return url
         if not target.startswith("/"):
-            raise UsageError(f"curl --request-target {target}: it is no path", "leave it out")
+            raise UsageError(f"curl --request-target {target}: it is not a path", "leave it out")
         return f"{curl_url.parts(url)[0]}{target}"
 
     def _own_headers(self, recorded: Recorded) -> Pairs:

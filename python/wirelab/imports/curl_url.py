@@ -35,7 +35,7 @@ def expand(url: str, variables: AbstractSet[str] = frozenset()) -> list[str]:
         if count > URLS_MAX:
             raise UsageError(
                 f"{url}: the pattern is more than {URLS_MAX} URLs",
-                "import fewer, or write --globoff if it is no pattern",
+                "import fewer, or write --globoff if it is not a pattern",
             )
     return ["".join(parts) for parts in product(*choices)]
 
@@ -62,7 +62,7 @@ def _between(span: str, url: str) -> list[str]:
         if first <= last and step:
             return [chr(code) for code in range(first, last + 1, step)]
     raise UsageError(
-        f"{url}: [{span}] is no pattern of curl, or one of too many URLs", "write --globoff"
+        f"{url}: [{span}] is not a pattern of curl, or one of too many URLs", "write --globoff"
     )
 
 

@@ -121,7 +121,7 @@ def _content(data: Any, size: Any, declared: str) -> str | bytes | None:
         raise NotImportable(f"its content of {size:,} B was not recorded; {_REMEDY}")
     if given.get("encoding") == "base64":
         return _decoded(text, kind)
-    # Where bytes were no text, browsers record a replacement character.
+    # Where bytes were not text, browsers record a replacement character.
     if "\ufffd" in text:
         raise NotImportable(f"its content is binary ({kind or 'no type'}); {_REMEDY}")
     return text or None

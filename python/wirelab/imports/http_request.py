@@ -87,7 +87,7 @@ class Recorded:
         if method.upper() in UNMEASURED:
             raise NotImportable(UNMEASURED[method.upper()])
         if not re.fullmatch(r"[A-Za-z][A-Za-z-]{0,31}", method):
-            raise NotImportable(f"{method!r} is no method of HTTP")
+            raise NotImportable(f"{method!r} is not an HTTP method")
         origin, path = self._place()
         request: dict[str, Any] = {"method": method, "path": path}
         headers, content_type = self._headers()
@@ -113,7 +113,7 @@ class Recorded:
         if url.scheme not in ("http", "https") or not url.hostname:
             raise NotImportable(f"{url.scheme or 'no scheme'}: only http and https are measured")
         if not re.fullmatch(r"[\w.:-]+", url.hostname, re.ASCII):
-            raise NotImportable(f"{url.hostname!r} is no name of a host")
+            raise NotImportable(f"{url.hostname!r} is not a host name")
         if url.username is not None:
             self.secrets.append("user in the URL")
         path = path_without_secrets(self._visible(url.path or "/", is_path=True), self.secrets)
@@ -203,13 +203,13 @@ class Recorded:
     def _unwritable(self, name: str, value: str) -> str:
         """Why a header cannot be in the experiment; empty if it can."""
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-            return "its name is no token"
+            return "its name is not a token"
         if set(VARIABLE.findall(value)) - self.variables:
             return "${…} in it would be replaced"
         if self.is_exact:
             is_text = not re.search("[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]", value)
-            return "" if is_text else "it has a control character, or is no UTF-8"
-        return "" if value.isascii() and value.isprintable() else "it is no ASCII"
+            return "" if is_text else "it has a control character, or is not UTF-8"
+        return "" if value.isascii() and value.isprintable() else "it is not ASCII"
 
     def _content(self, content_type: str) -> dict[str, Any]:
         if self.body_file is not None:
@@ -253,7 +253,7 @@ class Recorded:
         if kind == FORM:
             return {"body": self._form(body)}
         if not _is_text(body):
-            raise NotImportable("its content is no text; send it with body_file")
+            raise NotImportable("its content is not text; send it with body_file")
         return {"body": text_without_secrets(body, "body", self.secrets)}
 
     def _undeclared_json(self, body: str) -> str | None:
@@ -311,7 +311,7 @@ def _refused(word: str) -> None:
 
 
 def _is_text(content: str) -> bool:
-    """Whether it can be written in UTF-8 and was so before: a replacement character stands where
+    """Whether it can be written in UTF-8 and was so before: a replacement character is where
     bytes were lost."""
     return "\ufffd" not in content and not re.search("[\ud800-\udfff]", content)
 

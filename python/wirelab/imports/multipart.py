@@ -109,7 +109,7 @@ def decode(content: bytes, content_type: str) -> list[Part]:
     head = f"Content-Type: {content_type}\r\n\r\n".encode()
     message = BytesParser(policy=HTTP).parsebytes(head + content)
     if not message.is_multipart():
-        raise ValueError("it is no form with parts")
+        raise ValueError("it is not a form with parts")
     return [_of_message(part) for part in message.iter_parts()]
 
 

@@ -37,7 +37,7 @@ DYNAMIC = {
     "$isoTimestamp": "2024-01-01T00:00:00.000Z",
     "$randomInt": "1",
 }
-"""Values that Postman makes anew for each request."""
+"""Values that Postman makes again for each request."""
 WITHOUT_BODY = {"GET", "HEAD", "COPY", "PURGE", "UNLOCK"}
 """Methods whose content Postman leaves out, unless ``disableBodyPruning`` is set."""
 ENCODING = ("utf-8", "surrogateescape")
@@ -175,7 +175,7 @@ class _Reader:
             name = match[1].strip()
             known = self.variables.get(name)
             if known and name not in self.secret_variables:
-                # Variables may stand in variables, but not without end.
+                # Variables may be in variables, but not without end.
                 return self._filled(known, recorded, depth + 1) if depth < 5 else name
             if known or is_secret(name, ""):
                 recorded.secrets.append(f"variable {name}")
@@ -298,5 +298,5 @@ class _Reader:
         try:
             variables = json.loads(self._filled(given.get("variables") or "{}", recorded))
         except ValueError:
-            raise NotImportable("its GraphQL variables are no JSON") from None
+            raise NotImportable("its GraphQL variables are not JSON") from None
         return json.dumps(content | ({"variables": variables} if variables else {}))

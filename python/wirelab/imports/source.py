@@ -47,7 +47,7 @@ class Text:
         return re.match(r"\s*\{", self.text) is not None
 
     def line_of(self, part: str) -> str:
-        """``file:line`` where a part stands first; the name alone where it does not."""
+        """``file:line`` where a part is first; the name alone where it is not in the text."""
         at = self.text.find(part)
         return self.name if at < 0 else self.line_at(at)
 
@@ -111,7 +111,7 @@ _VALUE_OR_STRING = re.compile(r'[\[{,]|"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 def lists(value: Any) -> list[Any]:
-    """The items of a list; none of what is no list."""
+    """The items of a list; empty for any other value."""
     return value if isinstance(value, list) else []
 
 
@@ -121,7 +121,7 @@ def mappings(value: Any) -> list[dict[str, Any]]:
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no value of JSON")
+    raise ValueError(f"{word} is not a JSON value")
 
 
 def read(source: str, *, any_target: bool = False) -> Text:

@@ -43,7 +43,7 @@ def primary(source: Source) -> Figure:
 
 
 def _pictures(source: Source) -> list[Picture]:
-    """Static ones of the main figure, which stand nowhere else on the page."""
+    """Static ones of the main figure, which are nowhere else on the page."""
     drawn = load_panels.panels(source, (primary(source),))
     return list(drawn[0].figures) if drawn else []
 

@@ -102,7 +102,7 @@ def _capture(capture: Capture, flows: FlowSums, exchanges: ExchangeSums) -> Iter
 
 
 def _tcp(capture: Capture) -> str:
-    """Segments that were no plain progress, counted as Wireshark does."""
+    """Segments that were not plain progress, counted as Wireshark does."""
     tcp = capture.tcp
     again = f"{counted(tcp.retransmissions, 'segment')} sent again"
     if tcp.fast_retransmissions or tcp.spurious_retransmissions:
@@ -141,7 +141,7 @@ def warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
     if alone.requests or alone.replies:
         requests, replies = counted(alone.requests, "request"), counted(alone.replies, "reply")
         words = "the capture lacks their counterparts, or cannot tell which they are"
-        yield f"{requests} and {replies} stand alone: {words}"
+        yield f"{requests} and {replies} are not paired: {words}"
 
 
 def _unread(unread: Mapping[str, int]) -> str:
@@ -207,7 +207,7 @@ def times(latency: Quantiles | None) -> tuple[str, str, str, str]:
 
 
 def percentiles(latency: Quantiles | None) -> tuple[str, str]:
-    """p50 and p99; they stand only where at least ten samples lie above them."""
+    """p50 and p99; they are shown only where at least ten samples lie above them."""
     if latency is None:
         return NONE, NONE
     p50, p99 = (

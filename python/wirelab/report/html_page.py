@@ -39,12 +39,12 @@ class Placed:
 
 @dataclass(frozen=True)
 class HtmlPage:
-    """Everything that stands on it."""
+    """Everything that is on it."""
 
     title: str
     sections: Sequence[Section]
     kind: str = "report"
-    """What it is, in a word or two, above the title."""
+    """What it is, one or two words above the title."""
     about: str = ""
     facts: Sequence[tuple[str, str]] = ()
     """Names and values at its head."""
@@ -186,7 +186,7 @@ class Pictures:
         return svg if number == 1 else svg.replace(found[1], f"{found[1]}{number}")
 
     def _shared(self, glyph: re.Match[str]) -> str:
-        """Nothing, for the outline stands elsewhere; a name stands for one outline in every
+        """Nothing, for the outline is elsewhere; a name stands for one outline in every
         picture, because it names font and character."""
         self._glyphs[glyph[1]] = glyph[2]
         return ""
@@ -197,7 +197,7 @@ def _variable(ink: re.Match[str]) -> str:
 
 
 def _heads(columns: Sequence[str]) -> str:
-    """The heads as strings of a style, for phones, where each value stands next to its head.
+    """The heads as strings of a style, for phones, where each value is next to its head.
     Every character but letters and digits is escaped by its code."""
     return "".join(
         f"--h{at}:'{''.join(map(_style_character, sanitize(head)))}';"
@@ -212,7 +212,7 @@ def _style_character(character: str) -> str:
 
 
 def _unbroken(text: str) -> bool:
-    """True for a text with a word so long that it must be broken somewhere."""
+    """True for a text that has a word so long that it must be broken somewhere."""
     return longest_word(text) > WORD_MAX
 
 

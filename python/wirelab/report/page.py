@@ -23,7 +23,7 @@ NAME = "report.html"
 def write_page(run_dir: Path, extra_sections: Sequence[Section] = ()) -> Path:
     """Writes ``report.html`` into a run directory and returns its path.
 
-    ``extra_sections`` stand after the main picture. Raises
+    ``extra_sections`` come after the main picture. Raises
     :class:`wirelab.errors.RunDirectoryError` for a directory that holds no run, and
     :class:`wirelab.errors.StorageError`; the file is whole or not there.
     """

@@ -54,7 +54,7 @@ class Table:
     numeric: Sequence[int] = ()
     """Columns that are set to the right, counted from 0."""
     highlighted: Sequence[int] = ()
-    """Rows that stand out, counted from 0."""
+    """Rows that are emphasized, counted from 0."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -144,7 +144,7 @@ class Section:
     badges: Sequence[Badge] = ()
     """Shown below it."""
     explorer: bool = False
-    """True: the interactive charts stand here; the figures are for readers without script."""
+    """True: the interactive charts are here; the figures are for readers without script."""
     folded: bool = False
     """True: only the heading is shown until the reader opens the section."""
 
@@ -161,7 +161,7 @@ def _check(svg: str) -> None:
     try:
         root = ElementTree.fromstring(svg)
     except ElementTree.ParseError as error:
-        raise UnsafePicture(f"the picture is no well-formed SVG: {error}") from error
+        raise UnsafePicture(f"the picture is not well-formed SVG: {error}") from error
     for element in root.iter():
         name = str(element.tag).rpartition("}")[2]
         if name not in _SVG_ELEMENTS:

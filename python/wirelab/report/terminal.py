@@ -82,7 +82,7 @@ def terminal_table(trials: Sequence[Trial], threshold: float = THRESHOLD) -> lis
 
 
 def _widths(heads: Sequence[str], rows: Rows) -> list[int]:
-    """Of every column over all blocks, so that they stand below each other. A stack's name gives
+    """Of every column over all blocks, so that they are aligned. A stack's name gives
     way where all other columns are at their widest."""
     columns = list(zip(heads, *rows, strict=True))
     found = [max(map(len, column)) for column in columns]

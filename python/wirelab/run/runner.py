@@ -402,7 +402,7 @@ def _measure_all(
 
 
 def _one(lab: Lab, planned: PlannedTrial, directory: RunDirectory, progress: Progress) -> Trial:
-    """Measures one trial, and once more if the machine's other work spoilt it. Both are in the
+    """Measures one trial, and again if the machine's other work spoilt it. Both are in the
     journal, and the later one counts whatever it shows: the rule does not look at the figures. A
     trial on another machine is not repeated, because the number of its calls was announced.
     Returns its first cell."""

@@ -178,7 +178,7 @@ def replace_in_json(value: Any, replace: Callable[[str, Any], Any], name: str = 
 
 
 def find_in_word(word: str, before: str = "") -> Iterator[Span]:
-    """Secrets in a word of a command line that follows the word ``before``."""
+    """Secrets in one argument of a command line that follows the word ``before``."""
     if not word.startswith("-") and _names_secret(before, word):
         yield Span(0, len(word), before.lstrip("-"))
         return

@@ -155,7 +155,7 @@ def binomial_interval(hits: int, n: int, confidence: float = 0.95) -> Interval:
     """
     confidence_checked(confidence)
     if n < 1 or not 0 <= hits <= n:
-        raise OutOfRange(f"hits: {hits} of {n} is no share; need 0 <= hits <= n and n >= 1")
+        raise OutOfRange(f"hits: {hits} of {n} is not a share; need 0 <= hits <= n and n >= 1")
     tail = (1.0 - confidence) / 2.0
     low = 0.0 if hits == 0 else beta_quantile(tail, hits, n - hits + 1)
     high = 1.0 if hits == n else beta_quantile(1.0 - tail, hits + 1, n - hits)

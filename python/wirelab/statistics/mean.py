@@ -66,7 +66,7 @@ def percentile_t(logs: Floats, confidence: float, seed: int) -> tuple[float, flo
     the Bootstrap, equation 12.22; Hall 1988, Annals of Statistics 16(3):
     second-order accurate, and better for means than the plain percentiles).
 
-    None when so many values are tied that resamples without any spread reach
+    None when values are tied to the extent that resamples without any spread reach
     the quantiles: the studentized statistic does not exist there.
     """
     n = logs.size

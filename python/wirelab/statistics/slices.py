@@ -1,6 +1,6 @@
 """Two services that shared trials and took turns in slices: a model of two levels.
 
-The ratio of a trial is ``ln(a / b) = d + process + slice``. Processes are drawn anew for each
+The ratio of a trial is ``ln(a / b) = d + process + slice``. Processes are drawn again for each
 trial, so that their part is the same in all slices of a trial and no number of slices makes it
 smaller. The interval of d is therefore Student's t of the trials' ratios, with one degree of
 freedom less than trials (nested designs: Montgomery, *Design and Analysis of Experiments*, chapter
@@ -55,8 +55,8 @@ def levels(
     slices: Sequence[tuple[Sequence[float], Sequence[float]]],
     trial_s: float,
 ) -> Levels | None:
-    """Of the figures of both services in each trial of so many seconds, and of the slices of both
-    in each trial.
+    """Of the figures of both services in each trial of ``trial_s`` seconds, and of the slices of
+    both in each trial.
 
     ``within`` is the variance between neighbouring slices (von Neumann 1941, Annals of Mathematical
     Statistics 12(4)): what changes slowly is met by both services. None of fewer than two trials,

@@ -17,7 +17,7 @@ from typing import SupportsFloat
 from wirelab.statistics.interval import NotFinite, OutOfRange
 
 BATCHES_MAX = 30
-"""The series is averaged into at most so many batches: neighbours depend on each other less."""
+"""At most this number of batches: their means depend on each other less than neighbours do."""
 SLOTS_MIN = 8
 """Below, no order of the slots is unlikely enough for the trend test to speak."""
 LEVEL = 0.001
@@ -27,7 +27,7 @@ DRIFT_MAX = 0.10
 STALL_SHARE = 0.5
 """A batch below this share of the median is a stall ..."""
 STALL_COUNT = 100.0
-"""... when a batch has at least so many calls: Poisson noise is then below 10 %."""
+"""... when a batch has at least this number of calls: Poisson noise is then below 10 %."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def theil_sen(values: Sequence[float]) -> float:
 def kendall_p(values: Sequence[float]) -> float:
     """Two-sided p of Kendall's tau between the values and their order.
 
-    Without ties exact, by the number of orders with so many inversions (Kendall 1970, Rank
+    Without ties exact, by the number of orders with that number of inversions (Kendall 1970, Rank
     Correlation Methods, section 5.2); with ties normal, the variance corrected for them
     (section 4.5). Exact counts are of whole numbers: for some dozens of values.
     """
@@ -115,7 +115,7 @@ def kendall_p(values: Sequence[float]) -> float:
 
 
 def _exact_p(n: int, inversions: int) -> float:
-    """Share of all orders of ``n`` values with at most so many inversions, of both tails."""
+    """Share of all orders of ``n`` values with at most that number of inversions, of both tails."""
     orders = [1] + [0] * inversions
     for size in range(2, n + 1):
         sums = list(accumulate(orders))

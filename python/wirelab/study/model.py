@@ -70,8 +70,8 @@ class Expect(Model):
         return self
 
     def expectation(self, threshold: float) -> Expectation:
-        """A claim of a difference from 1 must exceed the threshold; other numbers stand
-        as they are claimed."""
+        """A claim of a difference from 1 must exceed the threshold; other numbers
+        are compared as they are claimed."""
         about_one = 1.0 in (self.above, self.below, self.crosses)
         margin = self.margin if self.margin is not None else threshold if about_one else 0.0
         above = self.above if self.crosses is None else self.crosses

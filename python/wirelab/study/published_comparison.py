@@ -18,7 +18,7 @@ from wirelab.study.model import Arm, PublishedMap, ShownFigure
 from wirelab.study.published import Figure as Printed
 
 CONTENDERS_MAX = 2
-"""So many stacks stand side by side, and are set in relation; more stand below each other."""
+"""This number of stacks is shown side by side, with ratios; more are shown below each other."""
 
 
 @dataclass(frozen=True)

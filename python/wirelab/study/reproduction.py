@@ -207,7 +207,7 @@ def judge(
     quick: bool = False,
     chosen: tuple[str, ...] = (),
 ) -> Reproduction:
-    """All that the study asks, on the runs that there are. Pure but for reading the study."""
+    """All that the study asks, on the runs that there are. Pure, except that it reads the study."""
     study = found.study
 
     def trials(*parts: str) -> list[Trial]:

@@ -347,7 +347,7 @@ def _here(line: Line, pair: Pair) -> str:
 
 
 def _not_shown(found: Found) -> list[Section]:
-    """The published figures that stand next to no measured one, by the reason."""
+    """The published figures that have no measured one next to them, by the reason."""
     study = found.study
     rows: dict[str, list[Printed]] = {}
     for row in found.published:
@@ -380,7 +380,7 @@ __all__ = ["claims", "count", "first_look", "sentences", "write"]
 
 
 def write(made: Reproduction) -> Path:
-    """The study's page stands on its first part that was run, and shows all its figures; the other
+    """The study's page belongs to its first part that was run, and shows all its figures; the other
     parts have pages of their own in their run directories. Raises
     :class:`StorageError`."""
     page = html(made)

@@ -81,7 +81,7 @@ class BothSides:
 
 def sides(taken: Mapping[Side, CaptureRecord], folder: Path, link: Profile) -> BothSides | str:
     """The captures of a trial around its proxy; or why there are none to be compared. The
-    client's end of a link is no side of a proxy: what the link adds lies between."""
+    client's end of a link is not a side of a proxy: what the link adds lies between."""
     front = taken.get("server") or (taken.get("client") if link == LOOPBACK else None)
     back = taken.get(UPSTREAM)
     if front is None or back is None:

@@ -55,7 +55,7 @@ def connections(file: Path) -> int:
 def embed(capture: Path, keylog: Path) -> bool:
     """Writes the secrets into a pcapng capture, before its first packet, and makes it readable by
     its owner only. False if there are none; the capture is then unchanged. Raises
-    :class:`ValueError` if it is no pcapng file, :class:`OSError`."""
+    :class:`ValueError` if it is not a pcapng file, :class:`OSError`."""
     text = b"".join(line for _, line in _lines(keylog))
     if not text:
         return False

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_takes_so_many_and_no_more() {
+    fn a_turn_takes_a_fixed_number_of_stamps() {
         let mut stamps = KernelStamps::default();
         stamps.need().expect("a socket");
         for turn in 1..4 {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_connection_to_stamp_nobody_asks() {
+    fn stamps_are_enabled_once_a_connection_needs_them() {
         let mut stamps = KernelStamps::default();
         stamps.advance(TURN_NS).unwrap();
         assert!(!stamps.enabled);

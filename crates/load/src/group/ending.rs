@@ -37,7 +37,7 @@ impl Group {
                 let operation = &self.spec.steps[call.step].name;
                 lines.add(call, origin, operation);
             }
-            // The same arrival once more: neither its user nor the quota is touched.
+            // The same arrival again: neither its user nor the quota is touched.
             if call.again {
                 self.spec.script.take_back(call);
                 self.demand.requeue(call.waiting);

@@ -80,7 +80,7 @@ impl Group {
         self.totals.opened += 1;
         self.totals.peak = self.totals.peak.max(self.connections.open());
         // At once: on loopback the connection may be established already, and the first
-        // write tells.
+        // write shows it.
         self.serve(slot, turn)
     }
 

@@ -27,8 +27,8 @@ impl Group {
         let Some(connection) = self.connections.get(slot) else {
             return Ok(());
         };
-        // EPOLLOUT on a socket that connects: the attempt is over, and SO_ERROR tells how it
-        // went (connect(2), EINPROGRESS).
+        // EPOLLOUT on a socket that connects: the attempt is over, and SO_ERROR has its
+        // result (connect(2), EINPROGRESS).
         if ready.write && !connection.open {
             if let Some(error) = connection.socket.take_error() {
                 self.broken(slot, &error, turn.span);

@@ -93,7 +93,7 @@ mod tests {
     /// One for which something was always ready.
     fn trained(poll: &mut Poll, wait: Wait) -> Poller {
         let mut poller = Poller::new(wait);
-        // So many that its moving average is down to what a wait takes.
+        // Enough that its moving average is down to what a wait takes.
         for _ in 0..8_000 {
             assert_eq!(poller.wait(poll, now_ns() + MS).unwrap(), 1);
         }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_wants_it_spins_all_the_time() {
+    fn a_plan_with_wait_spin_always_spins() {
         let (mut poll, _near, _far) = socket_in_poll();
         let mut poller = Poller::new(Wait::Spin);
         let began = now_ns();

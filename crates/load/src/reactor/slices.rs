@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_go_on_from_slice_to_slice_of_a_group() {
+    fn offsets_continue_from_slice_to_slice_of_a_group() {
         let slices = slices(1.0, 1);
         let mut seat = Seat::default();
         let mut before = Vec::new();

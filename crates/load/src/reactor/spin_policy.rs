@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn it_sleeps_until_it_knows_better() {
+    fn it_sleeps_until_enough_waits_were_short() {
         let mut spin_policy = SpinPolicy::default();
         assert_eq!(spins_of(&mut spin_policy, [100; 16].into_iter()), 0);
         assert_eq!(spins_of(&mut spin_policy, [100; 1].into_iter()), 1);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn between_the_two_averages_it_stays_as_it_is() {
+    fn the_policy_is_kept_between_the_two_averages() {
         let mut sleeping = SpinPolicy::default();
         spins_of(&mut sleeping, std::iter::repeat_n(4_000, 100_000));
         assert!(spins_of(&mut sleeping, std::iter::repeat_n(4_000, 2_510)) <= 11);

@@ -66,7 +66,7 @@ pub(crate) fn run<T: Turn>(
     Ok(groups)
 }
 
-/// Tells the others when a thread leaves, however it leaves: they must not
+/// Notifies the others when a thread leaves, however it leaves: they must not
 /// measure on without it.
 struct ExitGuard<'a> {
     shared: &'a Shared,

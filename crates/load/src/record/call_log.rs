@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_and_ends_the_log_not_the_calls() {
+    fn a_full_disk_is_reported_and_ends_the_log_but_not_the_calls() {
         let full = CallLog {
             file: File::options().append(true).open("/dev/full").unwrap(),
         };

@@ -1,4 +1,4 @@
-//! What a session tells about its calls, turned into stamps, verdicts and records.
+//! What a session reports about its calls, turned into stamps, verdicts and records.
 
 use std::io;
 

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn who_watches_sees_the_calls_since_the_last_look() {
+    fn progress_shows_the_calls_since_the_last_report() {
         let (threads, mut seen) = ([Watched::default(), Watched::default()], Seen::default());
         let look = |seen: &mut Seen| seen.percentiles(threads.iter(), [0.5, 0.99]);
         assert_eq!(look(&mut seen), [None, None]);

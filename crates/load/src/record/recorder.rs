@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_call_failed_there_is_one_distribution_and_where_all_did_none_is_good() {
+    fn one_distribution_without_failures_and_no_good_one_if_all_fail() {
         let mut recorder = Recorder::new();
         recorder.time(Time::Response, 1000);
         assert_eq!(

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_are_none_are_refused_by_their_place() {
+    fn invalid_weights_are_refused_by_their_place() {
         for (weights, words) in [
             (vec![1.0, 0.0], "parts[1]: weight = 0.0"),
             (vec![-1.0], "parts[0]: weight = -1.0"),

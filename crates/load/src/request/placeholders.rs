@@ -90,7 +90,7 @@ fn plain(cell: &Cell) -> String {
     }
 }
 
-/// Percent-encoded but for the unreserved characters (RFC 3986, section 2.3).
+/// Percent-encoded, except for the unreserved characters (RFC 3986, section 2.3).
 fn encode(text: &str, into: &mut String) {
     for byte in text.bytes() {
         match byte {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_their_place_wants_them() {
+    fn values_are_encoded_for_their_place() {
         for (text, within, expected) in [
             (
                 "/a/${id}?n=${name}",

@@ -76,7 +76,7 @@ fn spread<'a>(
         plan.threads = threads;
         // More threads than were asked for have no cores to themselves.
         plan.wait = Wait::Sleep;
-        // Once more: how many connections multiplexed calls need depends on the threads.
+        // Again: how many connections multiplexed calls need depends on the threads.
         specs = spec::all(&plan, prepared).map_err(|cause| fault::unsplit(needed, limit, cause))?;
     }
 }

@@ -36,8 +36,8 @@ const INPUT_BYTES: usize = 256 * 1024;
 pub struct RawResponse {
     /// Status and fields, as far as they came.
     pub head: Option<Head>,
-    /// The body, without transfer framing: still compressed where a field says
-    /// so, gRPC frames and all. Contents of raw are plain, tokens are the text
+    /// The body, without transfer framing: still compressed where a field
+    /// declares it, with gRPC frames. Contents of raw are plain, tokens are the text
     /// that they stand for.
     pub body: Vec<u8>,
     /// How the reply ended, if it did.

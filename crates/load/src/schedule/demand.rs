@@ -534,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_that_go_on_go_first_after_the_window_too() {
+    fn unfinished_sequences_come_first_after_the_window_too() {
         let mut users = Demand::closed(2, Numbers { first: 1, step: 3 }, steady(0.0), quota(2), 5);
         users.arrive(5, ALWAYS, |_, _| {});
         let first = users.next(ALWAYS).unwrap();

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_samples_say_nothing() {
+    fn too_few_samples_show_nothing() {
         assert!(!after(&[1000; 7]));
         assert!(after(&[1000; 8]));
     }

@@ -59,7 +59,7 @@ pub(crate) enum Expectation {
     /// Of each reply something else, which the call's state holds.
     EachCall {
         /// It is read whatever the work: its numbers go into later requests,
-        /// or nothing else tells whether it is an error.
+        /// or nothing else shows whether it is an error.
         always: bool,
     },
 }

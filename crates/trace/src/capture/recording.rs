@@ -125,7 +125,7 @@ impl<W: Write> AsFd for Recording<W> {
 }
 
 fn now_ns() -> u64 {
-    // A clock before 1970 gives 0: it is no reason to lose a capture.
+    // A clock before 1970 gives 0: it is not a reason to lose a capture.
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_nanos() as u64)
 }

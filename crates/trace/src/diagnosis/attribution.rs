@@ -165,11 +165,11 @@ fn behind_others(flow: &Flow, exchange: &Exchange) -> Option<Stall> {
     })
 }
 
-/// A message of so many pieces with pauses between them is dribbled.
+/// A message of at least this number of pieces with pauses between them is dribbled.
 const DRIBBLED_MIN: usize = 3;
 /// Fewer pauses do not show which one is usual.
 const STREAM_PAUSES_MIN: usize = 4;
-/// A pause of so many usual ones is uneven.
+/// A pause as long as this number of usual ones is uneven.
 const UNEVEN_FACTOR: u64 = 3;
 
 /// Pauses of the senders inside messages, and the network path, by the account of time.
@@ -179,7 +179,7 @@ fn waits_of(flow: &Flow, exchange: &Exchange) -> Vec<Stall> {
     };
     let from = exchange.request.first_at_ns;
     let all = || flow.turns.ring.within(from, from.saturating_add(latency));
-    // Too short together, they are no finding: most exchanges end here, without an allocation.
+    // Too short together for a finding: most exchanges end here, without an allocation.
     let [paths, pauses] = all().fold([0, 0], |[paths, pauses], wait| match wait.part {
         Part::Path => [paths + wait.ns(), pauses],
         Part::ClientStall | Part::ServerStall => [paths, pauses + wait.ns()],
@@ -353,7 +353,7 @@ fn attribute(stalls: Vec<Stall>) -> Vec<Share> {
     for stall in stalls {
         let times = latest(uncovered(&covered, stall.from, stall.to), stall.ns);
         let ns = length(&times);
-        // The whole of it, not only what was attributed: the rest is no evidence for a
+        // The whole of it, not only what was attributed: the rest is not evidence for a
         // weaker cause.
         cover(&mut covered, stall.from, stall.to);
         let packets = stall.named_packets();

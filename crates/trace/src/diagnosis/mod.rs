@@ -6,8 +6,8 @@
 //! repetition. Stalls wait until the exchange is reported whose bytes came late; then
 //! every moment is attributed to one cause, the most specific ([`Cause::ALL`]).
 //!
-//! Round trips are known from where the capture stands, so it may stand at either
-//! end or between. Memory is bounded: per flow by the rings of its directions and
+//! Round trips are known from where the capture was taken: at either end
+//! or between. Memory is bounded: per flow by the rings of its directions and
 //! stalls, in all by the number of open flows.
 
 mod attribution;

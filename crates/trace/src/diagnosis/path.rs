@@ -1,4 +1,4 @@
-//! How long a round trip takes, from where the capture stands.
+//! How long a round trip takes, from where the capture was taken.
 
 use crate::flow::event::Direction;
 
@@ -42,7 +42,7 @@ impl Samples {
 }
 
 /// The shortest round trips seen on one flow, and how much they vary. The capture may
-/// stand at either end or between: what counts is the time from the capture to one side
+/// be taken at either end or between: what counts is the time from the capture to one side
 /// and back, which differs by side.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Path {

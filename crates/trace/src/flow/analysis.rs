@@ -92,7 +92,7 @@ pub struct Counts {
     pub resets: u64,
     /// Segments that came after later ones.
     pub out_of_order: u64,
-    /// Packets that the capture holds once more; they count nowhere else.
+    /// Packets that the capture holds twice; the second counts nowhere else.
     pub copies: u64,
     /// Probes of live or closed windows.
     pub keep_alives: u64,

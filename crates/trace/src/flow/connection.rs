@@ -413,7 +413,7 @@ impl SequenceNumbers {
     }
 
     pub(super) fn end(&mut self, offset: u64) {
-        // The first FIN stands: one that is sent again may follow other data in the
+        // The first FIN counts: one that is sent again may follow other data in the
         // packet.
         self.fin.get_or_insert(offset);
     }
@@ -435,7 +435,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets_go_on_where_sequence_numbers_wrap() {
+    fn offsets_continue_where_sequence_numbers_wrap() {
         let mut numbers = SequenceNumbers::default();
         numbers.begin(u32::MAX - 10);
         let mut sequence = u32::MAX - 9;
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledged_fin_is_no_byte() {
+    fn an_acknowledged_fin_is_not_counted_as_a_byte() {
         let mut numbers = SequenceNumbers::default();
         numbers.begin(0);
         numbers.end(7);

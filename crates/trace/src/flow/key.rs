@@ -41,7 +41,7 @@ impl Key {
     pub(super) fn of(packet: &Packet<'_>) -> (Key, Side) {
         let (source, destination) = (end(packet.source), end(packet.destination));
         let is_v6 = packet.source.is_ipv6();
-        // Both directions of a connection have the same key; the side tells which end
+        // Both directions of a connection have the same key; the side shows which end
         // sent.
         if source <= destination {
             let (low, high) = (source, destination);
@@ -78,7 +78,7 @@ impl Hash for Key {
     }
 }
 
-/// Multiplies and folds each word, and the sum once more: after one multiplication the
+/// Multiplies and folds each word, and the sum again: after one multiplication the
 /// lower bits of neighbouring ports are multiples of a random step, which fill few places
 /// where that step is near a simple fraction. Its start is random in each process, so
 /// that no capture can be made whose connections all collide.

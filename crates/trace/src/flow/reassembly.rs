@@ -137,7 +137,7 @@ impl Reassembly {
         while let Some(offset) = self.first_waiting() {
             self.skip_missing_below(offset, held, out);
         }
-        // The one is for a FIN, which occupies a number and is no byte.
+        // The one is for a FIN, which occupies a number and is not a byte.
         if self.acknowledged > self.next + 1 {
             self.skip_to(self.acknowledged, out);
         }

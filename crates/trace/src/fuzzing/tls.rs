@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_fuzzer_says_is_decrypted() {
+    fn input_of_the_fuzzer_is_decrypted() {
         // Finished of both sides, then a record of data.
         let request = b"GET / HTTP/1.1\r\n\r\n";
         let begin = [1, 0, 0, 0, 4, request.len() as u8];

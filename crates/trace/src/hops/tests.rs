@@ -170,7 +170,7 @@ fn a_slow_proxy_holds_nothing() {
 }
 
 #[test]
-fn nothing_seen_says_nothing() {
+fn empty_captures_match_nothing() {
     let hops = compare(side(vec![], 0), side(vec![], 0));
     assert_eq!(hops.matched, 0);
     assert!(hops.front.connections_per_call.is_none());

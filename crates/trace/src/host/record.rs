@@ -26,7 +26,7 @@ const UNINTERRUPTIBLE: u8 = 4;
 const WOKEN_BY_OWN: u8 = 8;
 const WOKEN_BY_DATA: u8 = 16;
 
-/// A record as it stands in files.
+/// A record as it is in files.
 pub type RawRecord = [u8; RECORD_BYTES];
 
 /// What a file begins with.
@@ -40,7 +40,7 @@ pub fn header() -> [u8; HEADER_BYTES] {
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// It begins with something else.
-    #[error("it is no record of a host")]
+    #[error("it is not a record of a host")]
     Foreign,
     /// A record of a kind that does not exist.
     #[error("record {number} is of unknown kind {kind}")]
@@ -181,7 +181,7 @@ impl Record {
         }
     }
 
-    /// As it stands in files.
+    /// As it is in files.
     pub fn raw(&self) -> RawRecord {
         let mut raw = [0; RECORD_BYTES];
         let mut put = |times: [u64; 4], tid: u32, kind: u8, flags: u8| {
@@ -325,7 +325,7 @@ pub struct Reader<R> {
 
 impl<R: Read> Reader<R> {
     /// # Errors
-    /// When it is no such file, or cannot be read.
+    /// When it is not such a file, or cannot be read.
     pub fn new(mut file: R) -> Result<Reader<R>, RecordError> {
         let mut head = [0; HEADER_BYTES];
         match file.read_exact(&mut head) {

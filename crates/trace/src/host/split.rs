@@ -121,7 +121,7 @@ impl Timeline {
             return vec![(reader, from, to)];
         }
         let Some(handed) = self.wakeups(reader, writer, (from, to), HANDS_MAX) else {
-            // It was awake when it took the request over; no record shows when.
+            // It was running when it took the request over; no record shows when.
             return vec![(writer, from, to)];
         };
         let mut hands = Vec::with_capacity(handed.len() + 1);

@@ -191,7 +191,7 @@ fn of_a_capture_behind_a_link_the_time_is_that_of_the_server() {
 }
 
 #[test]
-fn what_was_not_recorded_is_unknown() {
+fn time_without_records_is_unknown() {
     let records = [Record::Read(transfer(READER, 1_100, 0))];
     let other = Window {
         connection: Connection::new(8081, connection().remote),
@@ -274,7 +274,7 @@ fn records_are_read_as_they_were_written() {
 }
 
 #[test]
-fn what_is_no_record_is_refused() {
+fn an_invalid_record_is_refused() {
     assert!(matches!(
         Reader::new(&b"pcap"[..]),
         Err(RecordError::Foreign)

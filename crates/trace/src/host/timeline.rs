@@ -6,7 +6,7 @@ use super::record::{Connection, OffCpu, Record, Totals, Transfer};
 
 /// Older records are forgotten, ns.
 const KEPT_NS: u64 = 60_000_000_000;
-/// So many are kept at most: about 100 MB.
+/// At most this many are kept: about 100 MB.
 const RECORDS_MAX: usize = 1_000_000;
 /// Records are forgotten in steps of this, ns: it costs a walk over all threads.
 const STEP_NS: u64 = 1_000_000_000;
@@ -156,7 +156,7 @@ fn push_in_order(all: &mut VecDeque<Transfer>, transfer: Transfer) {
     let is_late = all.back().is_some_and(|last| last.at > transfer.at);
     if is_late {
         let place = all.partition_point(|one| one.at <= transfer.at);
-        // Far out of order is no record of a kernel, and would cost quadratic time.
+        // A kernel records nothing far out of order, and inserting it would cost quadratic time.
         if all.len() - place < 64 {
             all.insert(place, transfer);
         }

@@ -104,7 +104,7 @@ impl HostWindows {
     /// The packets are over: divides all times by the records of a file.
     ///
     /// # Errors
-    /// When the file is no record of a host, or cannot be read.
+    /// When the file is not a record of a host, or cannot be read.
     pub fn read(
         mut self,
         reader: &mut Reader<impl Read>,

@@ -153,7 +153,7 @@ impl LoadMeter {
         if segment.flags.has(Flags::SYN) && segment.direction == Direction::Request {
             connection.syn_at_ns.get_or_insert(segment.at_ns);
         }
-        // The first FIN ends the use of a connection; TIME-WAIT is no load.
+        // The first FIN ends the use of a connection; TIME-WAIT is not load.
         let ends = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST);
         if ends && !connection.ending {
             connection.ending = true;

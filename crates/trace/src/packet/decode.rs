@@ -308,7 +308,7 @@ fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, part: Part<'a>) -> Decoded<'
         window: header.window,
         options: header.options,
         // By the length in the IP header: Ethernet pads short frames to 60 bytes (IEEE
-        // 802.3 section 4.2.3.3), and the padding is no payload.
+        // 802.3 section 4.2.3.3), and the padding is not payload.
         payload_bytes: ip.payload_bytes - header.header_bytes as u32,
         // Empty, and no error, where the snap length cuts inside the TCP options: the
         // header still counts for sequence numbers and windows.

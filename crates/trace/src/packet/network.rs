@@ -205,7 +205,7 @@ const DESTINATION: u8 = 60;
 const MOBILITY: u8 = 135;
 const HIP: u8 = 139;
 const SHIM6: u8 = 140;
-/// Longer chains are no packets that a host would take.
+/// A host would not accept packets with longer chains.
 const EXTENSIONS_MAX: usize = 16;
 
 /// IPv6 with its extension headers (RFC 8200).

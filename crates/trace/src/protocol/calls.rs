@@ -122,7 +122,7 @@ impl Calls {
         }
         let segment = cursor.first_segment();
         let received = segment.acknowledged;
-        // The acknowledgment number tells what the client had received when it asked.
+        // The acknowledgment number shows what the client had received when it asked.
         // Unchanged since its last request, it did not wait for that reply.
         self.pipelines |= self.received.replace(received) == Some(received);
         cursor.listener.call_started(self.flow, &segment);

@@ -1,5 +1,5 @@
 //! One connection: detects its protocol, and hands its bytes to the parser of it. TLS is
-//! no protocol in this sense: what it encrypts goes the same way once it is decrypted.
+//! not a protocol in this sense: what it encrypts goes the same way once it is decrypted.
 
 use super::calls::{Call, Calls};
 use super::cursor::{Cursor, Pending, Place};

@@ -130,7 +130,7 @@ fn is_of_status_line(byte: &u8) -> bool {
 }
 
 /// A method, a blank, a target, a blank, and a version (RFC 9112 section 3). Many protocols
-/// begin with a word in capitals: only the version distinguishes them.
+/// begin with capital letters: only the version distinguishes them.
 fn request_line(bytes: &[u8]) -> Detection {
     const VERSION: &[u8] = b" HTTP/1.";
     if !begins_request(bytes) {

@@ -62,7 +62,7 @@ impl Stream {
     }
 }
 
-/// Reads a message; None where it is no message with one question, or cut in that.
+/// Reads a message; None where it is not a message with one question, or cut in that.
 pub fn parse(bytes: &[u8]) -> Option<Message> {
     let header = bytes.first_chunk::<HEADER_BYTES>()?;
     let [id, flags, questions, answers] =

@@ -108,7 +108,7 @@ impl FieldReader {
     }
 
     pub(super) fn state_bytes(&self) -> usize {
-        // What an entry takes besides its bytes is less than RFC 7541 reckons twice.
+        // What an entry takes besides its bytes is less than twice what RFC 7541 counts.
         self.payload.capacity() + 2 * self.decoder.table().size()
     }
 

@@ -368,7 +368,7 @@ impl MessageStart {
         }
     }
 
-    /// Bytes of the content that are no arguments.
+    /// Bytes of the content that are not arguments.
     fn bytes(&self) -> usize {
         match self {
             MessageStart::Request(head) => head.bytes,

@@ -248,7 +248,7 @@ impl Http1 {
         cursor.pdu(Pdu::HttpReply(head.status));
         // Interim replies precede the final one (RFC 9110 section 15.2).
         if head.status < 200 && head.status != 101 {
-            // An interim head is no part of the reply: a client that waits for the
+            // An interim head is not part of the reply: a client that waits for the
             // reply waits on.
             if let Some(call) = call {
                 call.exchange.reply = None;
@@ -444,7 +444,7 @@ fn upgrades_to_http2(head: &ReplyHead, bytes: &[u8]) -> bool {
 }
 
 /// Stream 1 answers the request that asked for HTTP/2 (RFC 7540 section 3.2); the head with
-/// 101 is no part of that.
+/// 101 is not part of that.
 fn upgrade(call: &mut Call) {
     call.request_done = true;
     call.exchange.reply = None;

@@ -15,7 +15,7 @@ struct Side {
     started: bool,
     /// What the message is; known by its first byte.
     content: Option<Content>,
-    /// Bytes are missing, or were no length: until a length begins a segment.
+    /// Bytes are missing, or were not a length: until a length begins a segment.
     lost: bool,
 }
 

@@ -34,7 +34,7 @@ fn shown(bytes: &[u8]) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text of a query; a parsed statement stands behind its name (PostgreSQL documentation,
+/// The text of a query; a parsed statement follows its name (PostgreSQL documentation,
 /// "Message Formats", Query and Parse).
 fn postgres_name(bytes: &[u8]) -> String {
     match bytes {

@@ -73,7 +73,7 @@ fn a_whole_connection() {
     assert_eq!((at(4).offset, at(4).acknowledged), (0, 4));
     // The SYN's window is never scaled, the others are.
     assert_eq!((at(0).window, at(3).window), (500, 500 << 7));
-    // The FIN is no byte.
+    // The FIN is not a byte.
     assert_eq!((at(7).offset, at(7).acknowledged), (4, 4));
     assert_eq!(events.stream(0, Direction::Request).bytes, b"ping");
     assert_eq!(events.stream(0, Direction::Reply).bytes, b"pong");
@@ -190,7 +190,7 @@ fn a_new_connection_between_the_same_ends() {
 }
 
 #[test]
-fn a_syn_that_is_sent_again_is_no_new_connection() {
+fn a_repeated_syn_does_not_open_a_new_connection() {
     let mut segments = vec![
         request(999, 0, b"").flags(SYN),
         request(999, 0, b"").flags(SYN),
@@ -320,7 +320,7 @@ fn an_acknowledgment_may_be_captured_before_the_bytes() {
 }
 
 #[test]
-fn a_fin_that_was_not_captured_is_no_missing_byte() {
+fn a_fin_missing_from_the_capture_is_not_a_missing_byte() {
     let mut segments = handshake();
     segments.push(request(1000, 5000, b"aaaa"));
     segments.extend((0..9).map(|_| reply(5000, 1005, b"")));

@@ -112,7 +112,7 @@ fn copies_among_other_packets_are_found() {
 }
 
 #[test]
-fn what_comes_half_a_round_trip_later_was_sent_again() {
+fn a_packet_half_a_round_trip_later_is_a_retransmission() {
     let mut mirror = Mirror::new();
     mirror.put(1000 * US, &data()).copy(ROUND_TRIP / 2, route);
     assert_eq!(mirror.counts(), [0, 1, 0]);
@@ -124,7 +124,7 @@ fn what_comes_half_a_round_trip_later_was_sent_again() {
 }
 
 #[test]
-fn a_segment_sent_again_is_none_whatever_its_time() {
+fn a_retransmission_is_not_a_copy_whatever_its_time() {
     let mut mirror = Mirror::new();
     mirror.put(1000 * US, &data()).put(1010 * US, &data());
     assert_eq!(mirror.counts(), [0, 1, 0]);

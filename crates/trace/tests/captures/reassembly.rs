@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_lost_is_a_gap_and_nothing_else(
+    fn lost_bytes_are_a_gap_and_nothing_else(
         (stream, mut pieces) in jumbled(),
         lost in prop::collection::vec(any::<prop::sample::Index>(), 1..10),
     ) {

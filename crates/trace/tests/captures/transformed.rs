@@ -109,7 +109,7 @@ fn duplicated_packets_are_retransmissions() {
 }
 
 #[test]
-fn one_direction_alone() {
+fn one_direction_agrees_with_tshark() {
     if !is_root() || !has("tshark") {
         return;
     }

@@ -14,7 +14,7 @@ use wirelab_trace::flow::event::SegmentKind;
 
 use super::events::{Events, read};
 
-/// Whether a tool is here; says so when not.
+/// Whether a tool is installed; prints a line when not.
 pub fn has(tool: &str) -> bool {
     let is_there = Command::new(tool).arg("--version").output().is_ok();
     if !is_there {
@@ -109,7 +109,7 @@ const FIELDS: [&str; 14] = [
     "tcp.flags.reset",
 ];
 
-/// Has tshark read a capture. TCP inside of ICMP errors is no packet of its own.
+/// Has tshark read a capture. TCP inside of ICMP errors is not a packet of its own.
 pub fn rows(capture: &Path) -> Vec<Row> {
     let mut tshark = Command::new("tshark");
     tshark.args([

@@ -157,7 +157,7 @@ fn replies_without_their_announced_body() {
     let statuses = dissected.events.exchanges.iter().map(|e| e.status);
     assert!(statuses.eq([200, 304, 200].map(|status| Some((status, None)))));
     let reply = dissected.events.exchanges[2].reply.expect("a reply");
-    assert_eq!(reply.first_packet, 10, "an interim head is no reply");
+    assert_eq!(reply.first_packet, 10, "an interim head is not a reply");
     assert_eq!(dissected.dissection.flows.reused, 1);
 }
 
@@ -193,7 +193,7 @@ fn pipelined_requests_are_answered_in_their_order() {
 }
 
 #[test]
-fn what_is_seen_from_its_middle_begins_with_the_next_head() {
+fn a_connection_seen_from_its_middle_begins_with_the_next_head() {
     let dissected = PacketBuilder::middle()
         .send(S, b"the end of some body")
         .send(C, GET)
@@ -206,7 +206,7 @@ fn what_is_seen_from_its_middle_begins_with_the_next_head() {
     assert_eq!(dissected.dissection.flows.opened, 0);
 }
 
-/// The client has the lower port; only what is said tells who asks.
+/// The client has the lower port; only the messages show who asks.
 #[test]
 fn the_client_is_identified_by_its_messages() {
     let dissected = PacketBuilder::middle().send(S, GET).send(C, OK).dissect();

@@ -19,7 +19,7 @@ fn load(builder: &PacketBuilder) -> Load {
     builder.dissect().dissection.load
 }
 
-/// `waits` tells how long the client waits after a reply that took so long.
+/// `waits` returns how long the client waits after a reply that took that long.
 fn serial(waits: impl Fn(u64) -> u64) -> Load {
     let mut builder = PacketBuilder::new();
     for latency in latencies() {
@@ -304,7 +304,7 @@ fn ended_by(write: impl Fn(&mut PacketBuilder)) -> [u64; 2] {
 const CLOSING: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 #[test]
-fn who_ended_a_connection_is_decided_by_the_first_to_announce_it_or_to_close() {
+fn the_first_side_to_announce_or_close_ended_the_connection() {
     let call = |builder: &mut PacketBuilder| {
         builder.send(C, GET).send(S, REPLY);
     };

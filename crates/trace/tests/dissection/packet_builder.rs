@@ -180,7 +180,7 @@ impl PacketBuilder {
         self
     }
 
-    /// The last segment once more.
+    /// The last segment again.
     pub fn repeat(&mut self) -> &mut PacketBuilder {
         self.now_ns += STEP_NS;
         let mut last = self.sent.last().expect("a packet").clone();

@@ -149,7 +149,7 @@ fn a_capture_that_begins_with_a_reply_has_one_too_many() {
     }
 }
 
-/// A client that asks before it is answered: which reply is whose, nothing tells
+/// A client that asks before it is answered: which reply is whose, nothing shows
 /// once a message is missing.
 #[test]
 fn ambiguous_pipelined_calls_are_not_paired() {

@@ -162,7 +162,7 @@ fn a_hello_retry_request_is_followed_by_another_hello() {
 }
 
 #[test]
-fn several_records_in_one_segment_are_told_apart() {
+fn several_records_in_one_segment_are_separated() {
     let peers = Peers::new(&TLS13, None);
     let dissected = dissect(&peers, |talk| {
         talk.handshake();

@@ -1,4 +1,4 @@
-//! Clocks that step back or stand still.
+//! Clocks that step back or stop.
 
 use wirelab_trace::diagnosis::waits::Part;
 
@@ -20,7 +20,7 @@ fn calls(back_us: u64) -> Script {
 }
 
 #[test]
-fn behind_a_clock_that_steps_back_the_account_goes_on() {
+fn the_account_continues_after_a_clock_steps_back() {
     let dissection = calls(3 * SECOND).dissect();
     let warning = dissection.capture.clock.as_deref().expect("a warning");
     assert!(warning.contains("1 time"), "{warning}");
@@ -33,7 +33,7 @@ fn behind_a_clock_that_steps_back_the_account_goes_on() {
 }
 
 #[test]
-fn a_clock_that_goes_on_has_no_warning() {
+fn a_clock_that_keeps_running_has_no_warning() {
     for back_us in [0, MS] {
         let dissection = calls(back_us).dissect();
         assert_eq!(dissection.capture.clock, None);

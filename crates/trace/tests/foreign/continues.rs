@@ -45,7 +45,7 @@ fn a_client_that_waits_in_vain_for_100_is_not_stalled_by_itself() {
 }
 
 #[test]
-fn a_late_100_delays_the_body_and_is_no_think_time_of_the_reply() {
+fn a_late_100_delays_the_body_and_is_not_think_time() {
     let dissection = upload(HEAD, Some(400 * MS), 0);
     assert_eq!(causes(&dissection), [Cause::ExpectContinue]);
     assert_eq!(ms(&dissection, Part::ExpectContinue), 400);
@@ -91,7 +91,7 @@ fn a_body_in_the_packet_of_its_head_waited_for_nothing() {
 }
 
 #[test]
-fn who_got_an_interim_reply_waits_on_for_the_server() {
+fn a_client_waits_for_the_server_after_an_interim_reply() {
     let hints = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n";
     let mut script = Script::new();
     let connection = script.open(300);

@@ -94,7 +94,7 @@ fn the_names_of_a_search_list_are_one_lookup() {
 }
 
 #[test]
-fn a_fast_lookup_is_no_finding() {
+fn a_fast_lookup_is_not_reported() {
     let mut script = Script::new();
     script.query(7, NAME, A);
     script.query(8, NAME, AAAA);
@@ -132,7 +132,7 @@ fn lookups_without_a_connection_are_added_up_once() {
 }
 
 #[test]
-fn a_lookup_that_goes_on_over_tcp_is_one_lookup() {
+fn a_lookup_that_continues_over_tcp_is_one_lookup() {
     let mut script = Script::new();
     script.query(7, NAME, A);
     // The answer was cut, and has no address.

@@ -32,7 +32,7 @@ fn lost_request(ids: Ids, pause_us: u64) -> Script {
 }
 
 #[test]
-fn idle_time_is_no_loss_whatever_the_identifications() {
+fn idle_time_is_not_a_loss_whatever_the_ip_identifications() {
     for ids in [Ids::Zero, Ids::PerHost, Ids::PerConnection] {
         for pause in [12 * SECOND, 120 * SECOND, 455 * SECOND] {
             let dissection = lost_request(ids, pause).dissect();
@@ -48,7 +48,7 @@ fn idle_time_is_no_loss_whatever_the_identifications() {
 }
 
 #[test]
-fn a_first_request_after_a_pause_is_no_loss() {
+fn a_first_request_after_a_pause_is_not_a_loss() {
     let mut script = Script::new().ids(Ids::PerHost, Ids::PerHost);
     let connection = script.open(314);
     // Six packets to other hosts, which the capture does not hold.

@@ -188,7 +188,7 @@ impl Script {
         self.frames.pop();
     }
 
-    /// So many bytes before the next one, again.
+    /// Sends the bytes before the next one again.
     pub fn repeat(&mut self, connection: usize, side: Side, bytes: u32) {
         let next = &mut self.connections[connection].next[side as usize];
         *next -= bytes;

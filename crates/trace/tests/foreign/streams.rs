@@ -27,7 +27,7 @@ fn asked(script: &mut Script) -> usize {
 }
 
 #[test]
-fn what_comes_after_a_complete_reply_is_no_pause_inside_it() {
+fn packets_after_a_complete_reply_are_not_a_pause_within_it() {
     // A reset, a probe, and a message that nobody asked for.
     let reset = |script: &mut Script, connection| script.rst(connection, Client);
     let probe = |script: &mut Script, connection| {
@@ -108,7 +108,7 @@ fn stream(side: Side, pauses: usize, us: u64) -> Script {
 }
 
 #[test]
-fn pauses_between_messages_whose_ends_are_unknown_are_no_stalls() {
+fn pauses_between_messages_of_unknown_length_are_not_stalls() {
     for (side, part) in [
         (Client, Part::ClientBetweenRequests),
         (Server, Part::ServerUnasked),

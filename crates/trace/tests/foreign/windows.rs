@@ -5,7 +5,7 @@ use wirelab_trace::diagnosis::waits::Part;
 
 use super::script::{Client, MS, REQUEST, Script, Server, causes, finding, ms};
 
-/// A reply of so many bytes, in flights that end with an acknowledgment one round trip of 30 ms
+/// A reply in flights that end with an acknowledgment one round trip of 30 ms
 /// later and begin with `first` segments of 1,460 bytes.
 fn flights(first: usize, growth: usize) -> Script {
     let mut script = Script::new();
@@ -132,7 +132,7 @@ fn replies(segment: usize, rest: usize, mss: u16) -> Script {
 }
 
 #[test]
-fn full_segments_of_a_smaller_mss_are_no_split_writes() {
+fn full_segments_of_a_smaller_mss_are_not_split_writes() {
     for (segment, mss) in [(1_360, 1_360), (1_348, 1_360), (1_200, 1_460)] {
         let dissection = replies(segment, 300, mss).dissect();
         assert_eq!(causes(&dissection), [], "{segment} of {mss}");

@@ -44,7 +44,7 @@ class Replies:
 
 
 class Lines:
-    """Asynchronous iterator over the messages of a descriptor. A line that is no message is
+    """Asynchronous iterator over the messages of a descriptor. A line that is not a message is
     answered with an error, which the library does not do."""
 
     def __init__(self, descriptor: int, replies: Replies) -> None:
@@ -77,7 +77,7 @@ class Lines:
 
 
 def _refuse(line: bytes) -> str | None:
-    """The answer to a line that is no message; None for a message or an empty line."""
+    """The answer to a line that is not a message; None for a message or an empty line."""
     if not line.strip():
         return None
     try:
@@ -97,7 +97,7 @@ def _refuse_text(text: str) -> str:
         return _error(PARSE_ERROR, f"it is not JSON: {problem}", _id_of(text.encode()))
     given = message.get("id") if isinstance(message, dict) else None
     is_id = isinstance(given, (int, str)) and not isinstance(given, bool)
-    reason = "it is no message of JSON-RPC 2.0"
+    reason = "it is not a JSON-RPC 2.0 message"
     try:
         json.dumps(message, ensure_ascii=False).encode()
     except UnicodeEncodeError:

@@ -191,7 +191,7 @@ def _captures(source: Path) -> list[Path]:
 
 
 def _accept_timeline(number: int, documents: Sequence[Dissection]) -> None:
-    """Raises :class:`UsageError` where no capture holds so many exchanges."""
+    """Raises :class:`UsageError` where no capture holds that number of exchanges."""
     most = max(document.exchanges.count for document in documents)
     if number > most:
         held = f"no more than {counted(most, 'exchange')} can be seen"

@@ -22,7 +22,7 @@ HELLO, HELLO_SIZE = "Hello", "14 B"
 USERS = 8
 """Default number of users of a closed load."""
 SETTLED_S = 5.0
-"""So many seconds a warm-up may last beyond its minimum, until the rate is stationary."""
+"""Seconds that a warm-up may last beyond its minimum, until the rate is stationary."""
 DURATION = "2s"
 DURATIONS = {"explain": "1s"}
 """Window durations of commands that measure many cells."""

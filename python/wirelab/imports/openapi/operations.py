@@ -207,7 +207,7 @@ class _Reader:
         try:
             return url if self._text.folder is not None else urljoin(self._text.name, url)
         except ValueError:
-            return ""  # it is no URL
+            return ""  # it is not a URL
 
     @staticmethod
     def _with_variables(server: dict[str, Any]) -> str:

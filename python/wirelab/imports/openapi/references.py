@@ -34,7 +34,7 @@ class Found:
 
 
 Known = dict[tuple[str, str], Found]
-"""By the file in which a reference stands, and the reference."""
+"""By the file in which a reference is, and the reference."""
 
 
 class Unresolved(UsageError):

@@ -1,4 +1,4 @@
-"""A small picture: matplotlib set up once, and turned into SVG that can stand in a page."""
+"""A small picture: matplotlib set up once, and turned into SVG that a page can contain."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STYLE: Any = {
     "axes.titlesize": TITLE_POINTS,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    # Nothing stands above the axes that a title would have to make room for.
+    # Nothing is above the axes that a title would have to make room for.
     "axes.titley": 1.0,
     "axes.labelsize": POINTS,
     "axes.edgecolor": "#666666",
@@ -66,7 +66,7 @@ def canvas(width: float = WIDTH, height: float = HEIGHT) -> Iterator[tuple[Canva
 
 @cache
 def _set_up() -> None:
-    """The style, for this process: checking it anew takes longer than drawing the axes."""
+    """The style, for this process: checking it again takes longer than drawing the axes."""
     mpl.rcParams.update(_STYLE)
 
 

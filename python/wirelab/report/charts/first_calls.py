@@ -46,7 +46,7 @@ class CallPoint:
 
     @property
     def number(self) -> float:
-        """Where it stands on the axis, which is logarithmic."""
+        """Its place on the axis, which is logarithmic."""
         return sqrt(self.first * self.last)
 
 
@@ -61,7 +61,7 @@ class FirstCallsLine:
 
 def call_points(trials: Sequence[Sequence[int]]) -> list[CallPoint]:
     """The calls that every trial made, whose response times are in ns; failed ones are left out.
-    The first 19 stand alone, later ones with those up to a tenth of their number further on, which
+    The first 19 are single, later ones with those up to a tenth of their number further on, which
     the axis does not set apart: a trial's value is then their geometric mean."""
     points, first, made = [], 1, min(map(len, trials), default=0)
     while first <= made:
@@ -126,7 +126,7 @@ def _draw(axes: Axes, line: FirstCallsLine) -> None:
         linestyle=line.look.dash,
         linewidth=1.0,
         marker=line.look.marker,
-        # The first call, which stands alone; marks of the others would hide the line.
+        # The first call, which is single; marks of the others would hide the line.
         markevery=[0],
         markersize=5.0,
     )

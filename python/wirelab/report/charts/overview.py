@@ -1,4 +1,4 @@
-"""The main picture of a run as one SVG that stands alone, for a README or a slide."""
+"""The main picture of a run as one self-contained SVG, for a README or a slide."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def _settings(source: Source, every: Sequence[Point]) -> str:
 def _without_the_only_pair(
     columns: list[str], rows: list[list[str]], caption: str, numbers: int
 ) -> Table:
-    """The pair stands in the caption where every row has the same."""
+    """The pair is in the caption where every row has the same."""
     pairs = {row[1] for row in rows}
     if len(pairs) == 1:
         columns = [columns[0], *columns[2:]]

@@ -27,7 +27,7 @@ WORDS = (
 PICTURES_MAX = 24
 DRAWN_MAX, SHARE, EXCHANGES_MIN = 3, 0.1, 20
 BARS_MAX, WIDE = 24, 20.0
-"""Times that differ by more than this factor stand on a logarithmic axis."""
+"""Times that differ by more than this factor are on a logarithmic axis."""
 BIN = 1 / 128
 """How much longer the longest time of a counted bin is than the shortest."""
 _WAYS = {"request": "client to server", "reply": "server to client"}

@@ -50,7 +50,7 @@ MARKS = {
     "concurrency": "too few calls at once",
     "connections": "unplanned connections",
     "engine backlog": "client read replies late",
-    "engine build": "client is no release build",
+    "engine build": "client is not a release build",
     "engine pauses": "client was stopped",
     "errors": "calls failed",
     "identity": "service not verified",

@@ -42,7 +42,7 @@ _COLOURS = (
 WAY_SHARE_MIN = 0.1
 """From this share of the server's part on, a terminal shows how much of it is the network path."""
 HANDSHAKE_SHARE_MAX = 1.1
-"""A handshake may take so many times as long as the part that is said to hold it: both vary."""
+"""A handshake may take this many times as long as the part that is said to hold it: both vary."""
 _WIDTH, _ROW, _BAR, _TOP = 880, 40, 14, 60
 _INK = "#1b1b1b"
 
@@ -124,8 +124,8 @@ def _rows(name: str, operation: Operation | Split) -> Iterator[list[str]]:
 
 
 def _row(name: str, spent: Spent | Part | TimePart, share: float | None, calls: int) -> list[str]:
-    """Percentiles stand only where at least ten calls lie above them; the ways have none,
-    for two captures tell the difference of means alone."""
+    """Percentiles are shown only where at least ten calls lie above them; the ways have none,
+    for two captures show the difference of means alone."""
     part = NONE if share is None else f"{100 * share:.1f} %"
     shown = [
         NONE if us is None or calls < least else _us(us)
@@ -162,7 +162,7 @@ def _clocks(found: Reconciliation) -> Iterator[str]:
 
 
 def _way(found: Reconciliation) -> Iterator[str]:
-    """How much of the server's part is no work of the server: where packets were captured
+    """How much of the server's part is not work of the server: where packets were captured
     at one end, what lies behind that end took as long for the SYN and its answer."""
     took, own = found.handshake_us.to_server, mean_us(found.all, "server")
     if ways(found) or took is None or own is None:

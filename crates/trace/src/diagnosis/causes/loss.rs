@@ -30,7 +30,7 @@ struct Hole {
     end: u64,
     since: u64,
     packet: u64,
-    /// The first packet that acknowledged all before it once more; 0: none yet.
+    /// The first packet that repeated the acknowledgment of all before it; 0: none yet.
     asked: u64,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Losses {
     unneeded: Option<Stall>,
     /// The newest that was sent again while bytes before it were not acknowledged.
     probe: Option<Retransmission>,
-    /// When the receiver acknowledged the same bytes once more, the last time, ns.
+    /// When the receiver last acknowledged the same bytes again, ns.
     asked_at: u64,
     /// The receiver was heard: the capture has both directions.
     has_heard: bool,
@@ -174,7 +174,7 @@ impl Losses {
             return false;
         }
         // A receiver without buffer space discards what is sent beyond it
-        // its window; that is no loss of the network.
+        // its window; that is not a loss of the network.
         let into_full_window = sender.advertisements.limit() < next + sender.full_segment();
         // Where the receiver asked for nothing meanwhile, nothing behind the lost bytes came.
         let is_tail = self.has_heard && self.asked_at < from;

@@ -20,7 +20,7 @@ const SAMPLES_MIN: usize = 8;
 /// One in this number of replies may be faster than the link's others: of a server that did not
 /// think for once.
 const FAST_DIVISOR: usize = 8;
-/// So many times as far above the way as the median of replies lies above the fast ones,
+/// This many times as far above the way as the median of replies lies above the fast ones,
 /// none begins by chance. A normal distribution has the two 1.15 standard deviations
 /// apart, and the shortest of 32 lies 2.1 below the mean: 4.8 above it.
 const VARIATION_FACTOR: u64 = 6;

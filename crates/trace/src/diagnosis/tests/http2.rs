@@ -140,5 +140,5 @@ fn a_request_that_waits_for_a_stream_is_found() {
 #[test]
 fn below_the_limit_nothing_waits() {
     assert_eq!(two_workers(3), []);
-    assert_eq!(two_workers(1), [], "one after the other is no sign");
+    assert_eq!(two_workers(1), [], "one after the other is not a sign");
 }

@@ -45,7 +45,7 @@ fn a_connection_for_each_call() {
 }
 
 #[test]
-fn one_call_alone_is_no_pattern() {
+fn a_connection_for_one_call_is_not_a_pattern() {
     let mut timeline = Timeline::new();
     timeline.open(400, 100);
     call(&mut timeline);

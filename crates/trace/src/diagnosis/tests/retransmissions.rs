@@ -23,7 +23,7 @@ fn captured_before_the_loss_both_transmissions_are_seen() {
 }
 
 #[test]
-fn a_loss_that_the_receiver_reports_is_none_of_the_tail() {
+fn a_loss_that_the_receiver_reports_is_not_a_tail_loss() {
     let mut timeline = Timeline::new();
     timeline.open(10, 13_800);
     let mark = timeline.mark();
@@ -73,7 +73,7 @@ fn reordered_packets_are_not_lost_and_hold_up_those_behind() {
 }
 
 #[test]
-fn packets_that_are_reordered_without_cost_are_no_finding() {
+fn reordering_that_costs_no_time_is_not_reported() {
     let mut timeline = Timeline::new();
     timeline.open(13_800, 10);
     let mark = timeline.mark();
@@ -167,7 +167,7 @@ fn probed(reports_duplicate: bool, answered_us: u64) -> Timeline {
 }
 
 #[test]
-fn a_probe_of_the_tail_is_spurious_where_the_receiver_says_so() {
+fn a_tail_probe_is_spurious_if_the_receiver_reports_a_duplicate() {
     let findings = probed(true, 30_700).findings();
     assert_eq!(causes(&findings), [Cause::SpuriousRetransmission]);
     assert_eq!(findings[0].examples[0].packets, [6, 7, 8]);

@@ -168,7 +168,7 @@ fn a_lost_segment_is_recovered() {
 }
 
 #[test]
-fn what_one_side_alone_shows_is_not_attributed() {
+fn waits_seen_from_one_side_are_not_attributed() {
     let mut timeline = Timeline::new();
     timeline.opening(false);
     for _ in 0..3 {
@@ -290,7 +290,7 @@ fn pauses_inside_a_reply_are_found_in_its_exchange() {
     }
 }
 
-/// A stream of messages, each after a pause of so many milliseconds.
+/// A stream of messages, each after its pause in milliseconds.
 fn stream(pauses: &[u64]) -> Vec<(Cause, u64)> {
     let mut timeline = Timeline::new();
     timeline.open(100, 0).streams();
@@ -372,7 +372,7 @@ fn connections_that_do_not_get_on_are_found() {
 }
 
 #[test]
-fn what_is_lost_twice_and_arrives_is_no_dead_end() {
+fn a_segment_that_arrives_after_repeated_losses_is_not_a_black_hole() {
     let mut timeline = after_one_exchange();
     let before = timeline.mark().sent[S as usize];
     timeline.data(S, 1448, 50);

@@ -103,7 +103,7 @@ fn captured_at_the_sender_the_delay_is_beyond_the_round_trip() {
 }
 
 #[test]
-fn a_round_trip_alone_is_no_delayed_acknowledgment() {
+fn a_round_trip_is_not_a_delayed_acknowledgment() {
     let mut timeline = Timeline::new();
     timeline.open(20, 60_000);
     held_reply_far(&mut timeline, [60, 61_000], 61_000, 40);
@@ -186,7 +186,7 @@ fn a_large_message_that_begins_in_full_segments_is_not_split() {
 }
 
 #[test]
-fn a_head_alone_before_a_large_body_is_split() {
+fn a_head_sent_before_a_large_body_is_a_split_write() {
     let mut timeline = Timeline::new();
     timeline.open(20, 10);
     let mark = timeline.mark();

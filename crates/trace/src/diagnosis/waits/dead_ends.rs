@@ -5,7 +5,7 @@ use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Occurrence;
 use crate::flow::event::{Direction, Segment, SegmentKind};
 
-/// So many sendings without any progress are a dead end: a path that loses one in ten
+/// This many sendings without any progress are a dead end: a path that loses one in ten
 /// packets has that once in a thousand.
 const REPEATS_MIN: u32 = 3;
 /// Segments that a black hole may swallow are larger than the smallest MTU that IPv4 hosts

@@ -162,7 +162,7 @@ pub struct Capture {
     pub drops: Option<u64>,
     /// Why the reading ended early, with the offset in the file; null where it did not.
     pub damaged: Option<String>,
-    /// Segments that were no plain progress.
+    /// Segments that were not plain progress.
     #[serde(default)]
     pub tcp: TcpCounts,
     /// What is wrong with its clock, and what that hides; null where nothing is.
@@ -192,7 +192,7 @@ pub struct TcpCounts {
     pub probes: u64,
     /// Packets with RST.
     pub resets: u64,
-    /// Packets with TCP that the capture holds once more (a mirror port), which count nowhere
+    /// Packets with TCP that the capture holds twice (a mirror port); the second counts nowhere
     /// else.
     #[serde(default)]
     pub copies: u64,

@@ -103,7 +103,7 @@ pub struct LayerBytes {
 pub struct InterarrivalOf {
     /// Exchanges with the commonest sequence.
     pub exchanges: u64,
-    /// Of so many whose sequence was followed.
+    /// The number of exchanges whose sequence was followed.
     pub of: u64,
     /// Exchanges that were not followed: others were under way at the same time on
     /// their connection, or they had too many packets.

@@ -245,7 +245,7 @@ pub struct Load {
     /// concurrency divided by the rate. Null without requests.
     pub latency_mean_us: Option<f64>,
     /// Requests under way, from the first one's begin to the end of the last; null
-    /// where that is no time.
+    /// where that is an instant.
     pub concurrency: Option<Concurrency>,
     /// The longest time in which no request began while some were under way.
     pub pause_waiting: Option<Pause>,

@@ -75,7 +75,7 @@ pub(super) struct Sequences {
     taken: Vec<(u64, u32)>,
 }
 
-/// Bits of a flag byte that are no flags of interest: here PSH, which Linux sets
+/// Bits of a flag byte that are not of interest: here PSH, which Linux sets
 /// by how full its buffers are, gives way to payload, URG to the direction.
 const PAYLOAD: u8 = 0x08;
 const REPLY: u8 = 0x20;

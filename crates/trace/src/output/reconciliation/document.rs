@@ -38,7 +38,7 @@ pub struct Calls {
     pub logged: u64,
     /// Compared with their packets: the calls that the figures are of.
     pub matched: u64,
-    /// Whose exchange has no whole reply, though they are no one-way calls.
+    /// Whose exchange has no whole reply, though they are not one-way calls.
     pub unanswered: u64,
     /// That ended before the capture began, or began after it.
     pub outside: u64,
@@ -48,9 +48,9 @@ pub struct Calls {
     pub without_port: u64,
     /// Without an exchange.
     pub unmatched: u64,
-    /// For which no exchange had come when so many others had that memory ran out.
+    /// For which no exchange had come when memory for waiting calls ran out.
     pub given_up: u64,
-    /// Lines of the log that are no calls.
+    /// Lines of the log that are not calls.
     pub damaged_lines: u64,
     /// Why the reading of the log ended early; null where it did not.
     pub error: Option<String>,
@@ -68,7 +68,7 @@ pub struct Exchanges {
     pub unanswered: u64,
     /// Without a call.
     pub unmatched: u64,
-    /// For which no call had come when so many others had that memory ran out.
+    /// For which no call had come when memory for waiting exchanges ran out.
     pub given_up: u64,
 }
 

@@ -17,14 +17,14 @@ const OTHERS: &str = "(others)";
 /// Later than any capture, ns since the Unix epoch.
 pub(super) const TIME_MAX: u64 = 1 << 62;
 
-/// Why a file is no log of calls.
+/// Why a file is not a log of calls.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The file system failed.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// It begins with something else.
-    #[error("it is no log of calls, which begins with `group,thread,connection,port,`")]
+    #[error("it is not a log of calls, which begins with `group,thread,connection,port,`")]
     Foreign,
 }
 
@@ -67,7 +67,7 @@ impl<R: Read> CallLog<R> {
     /// Reads the head.
     ///
     /// # Errors
-    /// When the file system fails, or it is no log of calls.
+    /// When the file system fails, or it is not a log of calls.
     pub fn new(input: R) -> Result<CallLog<R>, LogError> {
         let mut log = CallLog {
             input: BufReader::with_capacity(1 << 16, input),
@@ -107,7 +107,7 @@ impl<R: Read> CallLog<R> {
     }
 
     /// Puts the next line into `line`, without its end; what is too long is cut,
-    /// so that it is no call. False at the end of the file.
+    /// so that it is not a call. False at the end of the file.
     fn read_line(&mut self) -> io::Result<bool> {
         self.line.clear();
         // One more byte than a line may have, to see that it is too long.

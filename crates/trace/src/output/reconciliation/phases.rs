@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_before_the_call_is_not_its_stall() {
+    fn a_stall_before_the_call_is_not_its_stall() {
         let attributions = [attribution(Cause::SynRetransmission, 10, 104)];
         let parts = Parts::new(
             &call(100, 107, 200),

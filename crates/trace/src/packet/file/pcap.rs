@@ -21,7 +21,7 @@ pub(super) struct Pcap {
     link_type: LinkType,
 }
 
-/// What stands first, nanoseconds of one unit of the second timestamp, and the
+/// The magic number, nanoseconds of one unit of the second timestamp, and the
 /// bytes before each record.
 const FORMATS: [(u32, u64, usize); 3] = [
     (0xA1B2_C3D4, 1000, RECORD_HEADER_BYTES),
@@ -33,7 +33,7 @@ impl Pcap {
     /// A file with this beginning, even of less than four bytes, has this format.
     pub(super) fn begins(begin: &[u8]) -> bool {
         let known = &begin[..begin.len().min(4)];
-        // A writer stores the magic number in its own byte order, which thereby tells
+        // A writer stores the magic number in its own byte order, which thereby shows
         // the order of all other fields.
         let orders = |magic: u32| [magic.to_le_bytes(), magic.to_be_bytes()];
         let mut magics = FORMATS.iter().flat_map(|(magic, ..)| orders(*magic));

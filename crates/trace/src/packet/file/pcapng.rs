@@ -279,7 +279,7 @@ impl Pcapng {
         }
     }
 
-    /// The fields of both kinds are in the same places but for the first.
+    /// The fields of both kinds are in the same places, except the first.
     #[inline]
     fn timed_packet<'a>(
         &mut self,
@@ -290,7 +290,7 @@ impl Pcapng {
         let fields = body.get(..FIELDS).ok_or("a packet is too short")?;
         let field = |at| self.order.u32(fields, at).unwrap_or(0);
         // The timestamp is two words, the upper one first in either byte order. It is
-        // no field of 64 bits (draft section 4.3).
+        // not a field of 64 bits (draft section 4.3).
         let (high, low, captured, wire_bytes) = (field(4), field(8), field(12), field(16));
         let interface = interface.and_then(|number| self.interfaces.get(number as usize));
         let interface = interface.ok_or("a packet is of an interface that was not described")?;

@@ -25,7 +25,7 @@ impl<R: Read> Reader<R> {
     /// Begins to read.
     ///
     /// # Errors
-    /// When it is no capture, or cannot be read at all.
+    /// When it is not a capture, or cannot be read at all.
     pub fn new(read: R) -> Result<Reader<R>, Error> {
         let mut source = Source::new(read)?;
         // Enough for both formats: pcapng shows itself and its byte order in 12 bytes.

@@ -281,7 +281,7 @@ mod tests {
         assert_eq!((opened.kind, opened.content.clone()), (23, 0..50));
         assert!(payload[opened.content].iter().copied().eq(0..50));
         assert_eq!(cipher.content_bytes(67), 50);
-        // The same record once more has another number.
+        // The same record has another number when it is read again.
         assert_eq!(cipher.open(head, &mut data().1), None);
     }
 
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_no_content_and_padding_alone_is_refused() {
+    fn padding_is_not_content_and_a_record_of_padding_is_refused() {
         assert_eq!(inner(&[7, 8, 23, 0, 0]), Some((23, 2)));
         assert_eq!(inner(&[21]), Some((21, 0)));
         assert_eq!(inner(&[0, 0]), None);
