@@ -139,6 +139,8 @@ def run(
         )
         if distant:
             progress.note(distant)
+        for reason in planned.apart:
+            progress.note(f"one service at a time: {reason}")
         done = _done(directory.journal, retry_failed, repeat_spoilt=repeat_spoilt)
         with limit.preparing():
             planned = _callable(lab, planned, done, progress)
