@@ -16,6 +16,7 @@ from wirelab.records.trial import Trial
 from wirelab.statistics import linear_contrasts, shared_trials
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.interval import Interval, NoValues
+from wirelab.statistics.sample import Floats, logarithms
 from wirelab.study import claims
 from wirelab.study.claims import Expectation, Finding
 from wirelab.study.evidence import Evidence
@@ -39,8 +40,8 @@ def cells_of(made: list[Trial]) -> list[Cell]:
     return [found[selector.stack] for selector in (A, B, C) if selector.stack in found]
 
 
-def log_rates(cell: Cell) -> np.ndarray:
-    return np.log(np.array(cell.values(RATE)))
+def log_rates(cell: Cell) -> Floats:
+    return logarithms(cell.values(RATE))
 
 
 def test_a_ratio_is_the_t_of_the_trials_that_both_share() -> None:
