@@ -44,6 +44,7 @@ def show(experiment: Experiment, *, as_json: bool) -> int:
             "builds": [asdict(build) for build in builds],
             "skipped": list(planned.skipped),
             "apart": list(planned.apart),
+            "sizes": list(planned.sizes),
         }
         print(json.dumps(document, indent=1))
         return EXIT_OK
@@ -68,6 +69,8 @@ def _print(
         out.print(f"• and {more:,} more, of {counted(len(names.stacks), 'stack')} in all")
     for reason in planned.skipped:
         out.print(folded(f"left out: {sanitize(reason)}", out.width))
+    for line in planned.sizes:
+        out.print(folded(f"size: {line}", out.width))
     for reason in planned.apart:
         out.print(folded(f"one service at a time: {sanitize(reason)}", out.width))
     for build in builds:

@@ -79,6 +79,17 @@ class Schedule:
     """Why services that could be compared within a trial are measured one at a time."""
 
     @property
+    def sizes(self) -> tuple[str, ...]:
+        """What the size of each message is in the codecs of its cells."""
+        codecs: dict[Message, list[str]] = {}
+        for cell in self.cells:
+            if isinstance(cell.message, Message):
+                codecs.setdefault(cell.message, []).append(cell.stack.axes.codec)
+        return tuple(
+            line for message, named in codecs.items() for line in message.describe_size(named)
+        )
+
+    @property
     def cell_trials(self) -> int:
         """Number of results that the trials give."""
         return sum(len(trial.cells) for trial in self.trials)
