@@ -179,7 +179,8 @@ class _RecordWriter:
     def last_record(self, left: int) -> tuple[int, dict[str, Any]]:
         """How many bytes the name of the batch takes for a length that no record has, and the
         record that takes the others."""
-        record: dict[str, Any] = {"id": 2**63 - 2, "quantity": 1, "item": self._word(_ITEMS), "remark": ""}
+        item = self._word(_ITEMS)
+        record: dict[str, Any] = {"id": 2**63 - 2, "quantity": 1, "item": item, "remark": ""}
         pluses = 0
         while (missing := left - pluses - _length_in_request(record)) != 0:
             if missing < 0:
