@@ -13,6 +13,7 @@ from wirelab.records.caller import CallerRecord
 from wirelab.records.group import GroupResult, Times
 from wirelab.records.load import LoadRecord
 from wirelab.records.service import ServiceRecord
+from wirelab.records.slices import SlicesRecord
 from wirelab.records.trial import Check, Json, Outcome, Point, Trial
 from wirelab.stack.reference import Stack
 
@@ -81,6 +82,34 @@ def trials(
         for selector in cells
         for repeat in range(1, repeats + 1)
     ]
+
+
+def shared_trials(
+    cells: Iterable[CellSelector],
+    cost: Cost,
+    seed: int,
+    *,
+    repeats: int = 5,
+    spread: float = 0.02,
+    machine: float = 0.3,
+    place: int = 0,
+) -> list[Trial]:
+    """The same of cells that share every trial, while the machine's speed differs between trials by
+    ``machine``. ``place`` is that of their first trial in the order of the run."""
+    random = np.random.default_rng(seed)
+    listed, made = list(cells), []
+    for repeat in range(1, repeats + 1):
+        speed = float(np.exp(random.normal(0.0, machine)))
+        for selector in listed:
+            own = speed * float(np.exp(random.normal(0.0, spread)))
+            one = trial(selector, cost(selector) * own, repeat)
+            made.append(replace(one, order=place + repeat, slices=SLICES))
+    return made
+
+
+SLICES = SlicesRecord(
+    count=10, length_s=0.1, skip_s=0.01, drain_s=0.001, drain_max_s=0.002, own_s=1.1, whole_s=2.3
+)
 
 
 def failed(selector: CellSelector, reason: str = "the service died") -> Trial:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ import numpy as np
 import pytest
 import yaml
 
-from tests.python.synthetic_ladder import trials
+from tests.python.synthetic_ladder import shared_trials, trials
 from wirelab.cli import main
-from wirelab.explain import conditions
+from wirelab.explain import conditions, figures
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.conditions import Condition, Shift, shifts
 from wirelab.explain.explanation import explain
@@ -24,9 +25,11 @@ from wirelab.explain.path import path
 from wirelab.explain.two_orders import EndTimes, judged, two_orders
 from wirelab.report import cause_page
 from wirelab.stack.reference import Stack
+from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.interval import Interval
 
 MS = 1e6
+FIGURE = figures.named("service_mean")
 CLOSE = Condition("connection", "a connection per call")
 LINK = Condition("link", "a round trip of 2 ms")
 SEEDS = 200
@@ -65,66 +68,74 @@ def test_the_largest_step_in_both_orders_and_its_interaction() -> None:
     language = STEPS[-1]
     design = two_orders(A, B, language, lambda _: "")
     assert [str(one) for one in design.stacks] == ["rest@rust", "rest@go", "grpc@rust", "grpc@go"]
-    random = np.random.default_rng(1)
-
-    def cell(value: float) -> list[float]:
-        return list(value * np.exp(random.normal(0.0, 0.01, 6)))
-
-    additive = {"rest@rust": cell(100), "rest@go": cell(150), "grpc@rust": cell(200)}
-    found = judged(design, {**additive, "grpc@go": cell(300)}, 0.05)
+    additive = {"rest@rust": 100.0, "rest@go": 150.0, "grpc@rust": 200.0, "grpc@go": 300.0}
+    found = judged(design, measured(additive, 0.01), FIGURE, 0.05)
     assert found.first is not None
     assert found.last is not None
     assert found.interaction is not None
     assert found.first.ratio.estimate == pytest.approx(1.5, rel=0.05)
     assert found.last.ratio.estimate == pytest.approx(1.5, rel=0.05)
     assert found.interaction.verdict == "equivalent"
-    together = judged(design, {**additive, "grpc@go": cell(450)}, 0.05)
+    together = judged(design, measured({**additive, "grpc@go": 450.0}, 0.01), FIGURE, 0.05)
     assert together.interaction is not None
     assert together.interaction.verdict == "higher"
 
 
-def answer_of(values: dict[str, list[float]]) -> tuple[str, ...]:
+def test_steps_are_compared_within_the_trials_that_stacks_share() -> None:
+    """The machine's speed differs by a third between trials: apart, nothing would be decided."""
+    language = STEPS[-1]
+    design = two_orders(A, B, language, lambda _: "")
+    costs = {"rest@rust": 1.0, "rest@go": 1.2, "grpc@rust": 2.0, "grpc@go": 2.4}
+    selectors = [CellSelector(name) for name in costs]
+
+    def cost(selector: CellSelector) -> float:
+        return 1e-3 * costs[selector.stack]
+
+    made = cells(shared_trials(selectors, cost, 4, spread=0.005))
+    found = judged(design, {cell.point.stack: cell for cell in made}, FIGURE, 0.05)
+    assert found.first is not None
+    assert found.last is not None
+    assert found.interaction is not None
+    assert (found.first.verdict, found.last.verdict) == ("higher", "higher")
+    assert found.interaction.verdict == "equivalent"
+    alone = [replace(trial, slices=None) for cell in made for trial in cell.trials]
+    apart = judged(design, {cell.point.stack: cell for cell in cells(alone)}, FIGURE, 0.05)
+    assert apart.first is not None
+    assert apart.first.verdict == "undecided"
+
+
+def measured(costs_ms: dict[str, float], spread: float) -> dict[str, Cell]:
+    """Eight trials of each stack, by its time of a call."""
+    made = trials(
+        map(CellSelector, costs_ms),
+        lambda cell: 1e-3 * costs_ms[cell.stack],
+        2,
+        repeats=8,
+        spread=spread,
+    )
+    return {cell.point.stack: cell for cell in cells(made)}
+
+
+def answer_of(costs_ms: dict[str, float], spread: float) -> tuple[str, ...]:
     """Sentences on every step of the path from both ends."""
-    known = {name: [MS * one for one in each] for name, each in values.items()}
+    known = measured(costs_ms, spread)
     designs = [two_orders(A, B, step, lambda _: "") for step in STEPS]
-    found = [judged(design, known, 0.05) for design in designs]
+    found = [judged(design, known, FIGURE, 0.05) for design in designs]
     return tuple(text for one in found for text in cause_page._from_both_ends(one))
 
 
 def test_a_step_that_depends_on_its_end_has_a_range_and_is_an_interaction() -> None:
     """Alone at the fast end the language costs 0.2 ms, at the slow end 0.7 ms of 1.16 ms."""
-    random = np.random.default_rng(2)
-
-    def cell(value: float) -> list[float]:
-        return list(value * np.exp(random.normal(0.0, 0.005, 8)))
-
-    made = answer_of(
-        {
-            "rest@rust": cell(1.0),
-            "rest@go": cell(1.2),
-            "grpc@rust": cell(1.46),
-            "grpc@go": cell(2.16),
-        }
-    )
+    costs = {"rest@rust": 1.0, "rest@go": 1.2, "grpc@rust": 1.46, "grpc@go": 2.16}
+    made = answer_of(costs, 0.005)
     said = next(text for text in made if text.startswith(capitalised(STEPS[-1].label)))
     assert re.search(r"from both ends: \d+ µs to \d+ µs, 1\d % to 6\d % of the", said), said
     assert "an interaction: the effect depends on the other changes" in said
 
 
 def test_a_step_that_is_the_same_from_both_ends_has_one_share() -> None:
-    random = np.random.default_rng(3)
-
-    def cell(value: float) -> list[float]:
-        return list(value * np.exp(random.normal(0.0, 0.004, 8)))
-
-    made = answer_of(
-        {
-            "rest@rust": cell(10.0),
-            "rest@go": cell(15.0),
-            "grpc@rust": cell(10.2),
-            "grpc@go": cell(15.3),
-        }
-    )
+    costs = {"rest@rust": 10.0, "rest@go": 15.0, "grpc@rust": 10.2, "grpc@go": 15.3}
+    made = answer_of(costs, 0.004)
     said = next(text for text in made if text.startswith(capitalised(STEPS[-1].label)))
     assert re.search(r"from both ends: 5\.\d+ ms, 9\d % of the difference", said), said
     assert "an interaction" not in said

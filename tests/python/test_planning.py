@@ -11,7 +11,7 @@ import pytest
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.experiment.matrix import Schedule
+from wirelab.experiment.matrix import Schedule, scheduling
 from wirelab.stack import manifests
 from wirelab.stack.manifests import Catalogue
 
@@ -217,7 +217,7 @@ def test_a_matrix_is_counted_before_it_is_made(monkeypatch: pytest.MonkeyPatch) 
     def make_nothing(*_: object) -> None:
         raise AssertionError("a combination was made")
 
-    monkeypatch.setattr(planning, "_cell", make_nothing)
+    monkeypatch.setattr(scheduling, "_cell", make_nothing)
     with pytest.raises(ExperimentError) as refused:
         _schedule(_wide(500, 100, 3))
     text = str(refused.value)
@@ -226,7 +226,7 @@ def test_a_matrix_is_counted_before_it_is_made(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_matrix_below_the_limit_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "TRIALS_MAX", 12)
+    monkeypatch.setattr(scheduling, "TRIALS_MAX", 12)
     assert len(_schedule(_wide(2, 2, 3)).trials) == 12
     with pytest.raises(ExperimentError, match="its matrix has 16 trials, at most 12"):
         _schedule(_wide(2, 2, 4))

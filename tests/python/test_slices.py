@@ -131,8 +131,66 @@ def test_services_share_the_trials_of_settings_where_they_can() -> None:
     assert {len(trial.cells) for trial in planned.trials} == {1}
     stacks = ["rest@rust", "grpc@rust", "soap@rust", "iiop@rust"]
     assert {len(trial.cells) for trial in plan(design="auto", services=stacks).trials} == {4}
-    stacks.append("rest@rust?codec=cbor")
-    assert {len(trial.cells) for trial in plan(design="auto", services=stacks).trials} == {1}
+    stacks += ["rest@rust?codec=cbor", "rest@rust?codec=protobuf"]
+    assert {len(trial.cells) for trial in plan(design="auto", services=stacks).trials} == {6}
+
+
+def test_more_services_than_share_a_trial_are_divided_evenly() -> None:
+    codecs = ["json", "cbor", "msgpack", "protobuf", "xml"]
+    stacks = [f"rest@rust?codec={codec}" for codec in codecs]
+    stacks += ["grpc@rust", "soap@rust", "iiop@rust"]
+    planned = plan(design="auto", services=stacks, repeats=1)
+    assert [len(trial.cells) for trial in planned.trials] == [4, 4]
+    measured = {cell.point.stack for trial in planned.trials for cell in trial.cells}
+    assert measured == {cell.point.stack for cell in planned.cells}
+    assert len(measured) == 8
+
+
+def test_a_service_that_cannot_take_turns_is_measured_apart_with_the_reason() -> None:
+    """The others of its setting share their trials."""
+    stacks = [
+        "rest@rust",
+        "grpc@rust",
+        "soap@rust",
+        "rest@rust?start=cold",
+        "rest@rust?client.nagle=on",
+    ]
+    planned = plan(design="auto", services=stacks, repeats=1)
+    shared, *alone = sorted(planned.trials, key=lambda trial: -len(trial.cells))
+    assert [cell.point.stack for cell in shared.cells] == ["rest@rust", "grpc@rust", "soap@rust"]
+    assert [len(trial.cells) for trial in alone] == [1, 1]
+    cold, nagle = planned.apart
+    of_all = "1 of 5 cells, the first with rest@rust"
+    assert cold == f"a cold service has no second slice ({of_all}?start=cold)"
+    effect = "pauses of 0.2 s between slices change the effect of client.nagle"
+    assert nagle == f"{effect} ({of_all}?client.nagle=on)"
+    assert not plan(design="trials", services=stacks, repeats=1).apart
+
+
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_a_run_prints_why_services_are_measured_one_at_a_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.yaml"
+    keys = {"design": "auto", "repeats": 1, "links": ["lan"]}
+    file.write_text(yaml.safe_dump(content(**keys)), encoding="utf-8")
+    assert main(["run", str(file), "--plan"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "one service at a time: a pause between slices changes what links with a delay" in shown
+    assert main(["run", str(file), "--plan", "--json"]) == 0
+    (reason,) = json.loads(capsys.readouterr().out)["apart"]
+    assert "2 of 2 cells" in reason
+
+
+def test_codec_times_are_measured_after_the_window_of_one_service() -> None:
+    keys = {
+        "design": "auto",
+        "codec_times": True,
+        "services": ["rest@rust", "rest@rust?codec=cbor"],
+    }
+    planned = plan(**keys)
+    assert {len(trial.cells) for trial in planned.trials} == {1}
+    assert "codec times follow the window of one service" in planned.apart[0]
 
 
 def test_long_pauses_matter_to_large_messages() -> None:

@@ -15,13 +15,14 @@ from wirelab.cli.output.reproduce import show
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.experiment.scaling import replaced, scaled
+from wirelab.experiment.scaling import Windows, replaced, scaled
 from wirelab.explain.cell_selector import CellSelector, levels
 from wirelab.records.trial import Point
 from wirelab.stack import manifests
 from wirelab.study import catalogue as studies
 from wirelab.study import loading as study_file
 from wirelab.study import manifest as study_manifest
+from wirelab.study import plan as planning_parts
 from wirelab.study import reproduction
 from wirelab.study import sections as study_page
 from wirelab.study.catalogue import Found
@@ -215,17 +216,42 @@ def test_a_missing_part_is_reported(tmp_path: Path, found: Found) -> None:
 def test_scaling(found: Found, scale: float, calls: int, seconds: float) -> None:
     """Calls in proportion, the bound in proportion to the default; at 1 the file's own."""
     text = found.part("matrix").read_text(encoding="utf-8")
-    window = experiment_file.parse(scaled(text, "x", scale, 0.1, 2.0)).window
+    window = experiment_file.parse(scaled(text, "x", scale, Windows(0.1, 2.0))).window
     planned = window.for_size(14).calls
     assert planned is not None
     assert planned.calls == calls
     assert planned.max_s == pytest.approx(seconds)
 
 
+@pytest.mark.parametrize(("scale", "seconds"), [(0.1, 2.0), (0.05, 1.0), (1.0, None)])
+def test_time_closes_the_windows_of_timed_parts_below_scale_1(
+    found: Found, scale: float, seconds: float | None
+) -> None:
+    text = found.part("matrix").read_text(encoding="utf-8")
+    made = scaled(text, "x", scale, Windows(0.1, 2.0, is_timed=True))
+    assert experiment_file.parse(made).window.duration == seconds
+
+
+def test_every_cell_of_the_matrix_has_calls_and_services_share_its_trials(found: Found) -> None:
+    assert found.study.timed == ("matrix",)
+    made = planning_parts.plan(found, None, quick=False)
+    window = made.experiments["matrix"].window
+    assert (window.calls, window.duration) == (None, found.study.window_max)
+    assert any("matrix: every cell has a window of 1.5 s" in line for line in made.announcement())
+    planned = planning.schedule(made.experiments["matrix"], manifests.load())
+    sizes = {trial.cell.point.bytes: len(trial.cells) for trial in planned.trials}
+    assert sizes == {14: 6, 150_000: 6, 3_000_000: 1}
+    assert len(planned.apart) == 1
+    assert "the initial window on large messages (30 of 90 cells" in planned.apart[0]
+    whole = planning_parts.plan(found, 1.0, quick=False)
+    assert whole.experiments["matrix"].window.calls is not None
+
+
 def test_scaling_changes_nothing_else(found: Found) -> None:
     """Only the window."""
     text = found.part("puzzle").read_text(encoding="utf-8")
-    before, after = experiment_file.parse(text), experiment_file.parse(scaled(text, "x", 0.5, 1, 2))
+    after = experiment_file.parse(scaled(text, "x", 0.5, Windows(1.0, 2.0)))
+    before = experiment_file.parse(text)
     assert after.model_copy(update={"window": before.window}) == before
 
 

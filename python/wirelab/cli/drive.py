@@ -117,8 +117,24 @@ def measure(options: Options, display: Display) -> MeasuredDrive:
 
     known = _find_secrets(options)
     with known.hiding_errors():
-        made = measurement.measure(read_spec(options), display, Ticker(err).show)
+        spec = read_spec(options)
+        for line in _describe_size(options.contract.size, spec):
+            err.print(line)
+        made = measurement.measure(spec, display, Ticker(err).show)
     return replace(made, result=known.hide_json(made.result))
+
+
+def _describe_size(given: str | None, spec: DriveSpec) -> tuple[str, ...]:
+    """What a size that was given is in the codec of the stack."""
+    from wirelab.contracts import message_sizes
+    from wirelab.stack.reference import Stack
+
+    called, target = spec.call.request.workload, spec.target
+    if given is None or not isinstance(target, Stack) or called["kind"] != "contract":
+        return ()
+    size = called["bytes"]
+    assert isinstance(size, int)
+    return message_sizes.sentences(str(called["operation"]), size, [target.axes.codec], given)
 
 
 def read_spec(options: Options) -> DriveSpec:

@@ -31,7 +31,7 @@ from wirelab.explain.explanation import explain
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.explain.path import Refusal, Step
 from wirelab.explain.phases import phase_gaps
-from wirelab.explain.two_orders import Orders, Values, judged, two_orders
+from wirelab.explain.two_orders import Cells, Orders, judged, two_orders
 from wirelab.format.counting import counted
 from wirelab.records.trial import Trial
 from wirelab.run import runner as running
@@ -40,8 +40,10 @@ from wirelab.run.runner import Run
 from wirelab.stack import manifests, operations
 from wirelab.stack.manifests import Catalogue
 from wirelab.stack.reference import Stack
-from wirelab.statistics.comparison import Comparison, contrast
+from wirelab.statistics.cell import cells as cells_of_trials
+from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.figure import Figure
+from wirelab.statistics.shared_trials import contrast
 
 MIXED = (
     "one service is a stack of wirelab, the other is your own: single changes cannot connect them",
@@ -101,16 +103,16 @@ def _stacks(bench: _Bench) -> StackAnswer:
     ladder = _ladder(steps, bench)
     runs = {"path": bench.run("path", services=_references(stops))}
     explanation = explain(runs["path"].trials, ladder)
-    times = bench.figures_of(runs["path"].trials)
+    along = bench.cells_of(runs["path"])
     orders: tuple[Orders, ...] = ()
     rest: Comparison | None = None
     if len(steps) > 1:
         designs = [two_orders(a, b, step, refusal) for step in steps]
         needed = dict.fromkeys(stack for design in designs for stack in design.stacks)
         runs["orders"] = bench.run("orders", services=_references(tuple(needed)))
-        again, threshold = bench.figures_of(runs["orders"].trials), bench.question.threshold
-        orders = tuple(judged(design, again, threshold) for design in designs)
-        rest = _rest(again, times, (a.reference, b.reference), threshold)
+        again, threshold = bench.cells_of(runs["orders"]), bench.question.threshold
+        orders = tuple(judged(design, again, bench.figure, threshold) for design in designs)
+        rest = _rest(again, along, (a.reference, b.reference), bench)
     captured, no_packets = bench.captured(services=_references(stops))
     runs |= {"packets": captured} if captured else {}
     trials = captured.trials if captured else ()
@@ -123,7 +125,7 @@ def _stacks(bench: _Bench) -> StackAnswer:
         rest,
         phases,
         no_packets,
-        times,
+        along,
         runs,
     )
 
@@ -169,20 +171,20 @@ def _refusal(catalogue: Catalogue, cell: Cell) -> Refusal:
     return reason
 
 
-def _rest(
-    again: Values, along: Values, names: tuple[str, str], threshold: float
-) -> Comparison | None:
+def _rest(again: Cells, along: Cells, names: tuple[str, str], bench: _Bench) -> Comparison | None:
     """Part of the separately measured total that the steps do not explain."""
     a, b = names
     terms = [(1.0, again, b), (-1.0, again, a), (-1.0, along, b), (1.0, along, a)]
-    if not all(sample.get(name) for _, sample, name in terms):
+    found = [(weight, cells[name]) for weight, cells, name in terms if name in cells]
+    if len(found) < len(terms) or not all(cell.values(bench.figure) for _, cell in found):
         return None
-    return contrast([(weight, sample[name]) for weight, sample, name in terms], threshold)
+    return contrast(found, bench.figure, bench.question.threshold)
 
 
 def _services(bench: _Bench) -> ServiceAnswer:
     design = outside.design(bench.cells, bench.experiment.called, links=os.geteuid() == 0)
-    values = design.experiment(bench.values, bench.question.repeats)
+    # Conditions change the pauses of a service, so each is measured by itself.
+    values = {**design.experiment(bench.values, bench.question.repeats), "design": "trials"}
     runs = {"conditions": bench.run("conditions", **values)}
     trials = runs["conditions"].trials
     times, failures = _under(design, trials, figures.named(bench.question.figure))
@@ -306,19 +308,20 @@ class _Bench:
         """The cells of the unchanged experiment."""
         return planning.schedule(self.experiment, self.catalogue).cells
 
-    def figures_of(self, trials: Sequence[Trial]) -> Values:
-        """The explained figure, by stack."""
-        figure = figures.named(self.question.figure)
-        found: dict[str, list[float]] = {}
-        for trial in trials:
-            value = figure.of(trial) if trial.status == "measured" else None
-            if value is not None:
-                found.setdefault(trial.point.stack, []).append(value)
-        return found
+    @property
+    def figure(self) -> Figure:
+        """What is explained."""
+        return figures.named(self.question.figure)
+
+    def cells_of(self, run: Run) -> Cells:
+        """The cells of a run that differ in their stack alone, by its reference."""
+        return {cell.point.stack: cell for cell in cells_of_trials(run.trials)}
 
     def run(self, part: str, /, **changes: Any) -> Run:
-        """Runs the experiment with these keys replaced."""
-        values = {**self.values, "repeats": self.question.repeats, **changes}
+        """Runs the experiment with these keys replaced. Services take turns within a trial where
+        they can, unless the file has another design."""
+        repeats = self.question.repeats
+        values = {"design": "auto", **self.values, "repeats": repeats, **changes}
         if "only" not in changes:
             values = {k: v for k, v in values.items() if k not in ("axes", "only")}
         source = yaml.safe_dump(values, sort_keys=False)
@@ -337,6 +340,7 @@ class _Bench:
             return None, "capturing packets needs root"
         packets = {
             "capture": "client",
+            "design": "trials",
             "window": PACKET_WINDOW,
             "repeats": PACKET_REPEATS,
         }

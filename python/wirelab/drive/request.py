@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wirelab.errors import UnitError, UsageError
-from wirelab.format.units import format_bytes, parse_bytes
+from wirelab.contracts import message_sizes
+from wirelab.errors import UsageError
+from wirelab.format.units import format_bytes
 from wirelab.stack import operations
 from wirelab.stack.operations import OPERATIONS, SEQUENCES, Message
 
@@ -71,7 +72,8 @@ def single(operation: str | None, sequence: str | None, size: str | None) -> Mes
         operation = HELLO.operation
     if size is None:
         size = _default_size(operation or "")
-    request = Message(operation, sequence, 0 if size is None else _bytes("--size", size))
+    chosen = 0 if size is None else _bytes("--size", operation or "", size)
+    request = Message(operation, sequence, chosen)
     problem = (
         (operation and operations.unknown("operation", operation, OPERATIONS))
         or (sequence and operations.unknown("sequence", sequence, SEQUENCES))
@@ -146,7 +148,7 @@ def _call(option: str, text: str, name: str, size: str | None) -> Json:
     given = _default_size(name) if size is None else size
     if given is None:
         return {"operation": name}
-    return {"operation": name, "bytes": format_bytes(_bytes(f"{option} {text}", given))}
+    return {"operation": name, "bytes": format_bytes(_bytes(f"{option} {text}", name, given))}
 
 
 def _default_size(operation: str) -> str | None:
@@ -155,11 +157,11 @@ def _default_size(operation: str) -> str | None:
     return f"{HELLO.bytes} B" if needs_one else None
 
 
-def _bytes(option: str, text: str) -> int:
+def _bytes(option: str, operation: str, text: str) -> int:
     try:
-        return parse_bytes(text)
-    except UnitError as error:
-        raise UsageError(f"{option}: {error.message}") from None
+        return message_sizes.resolve(operation, text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error.message}", error.remedy) from None
 
 
 def _random_field(text: str) -> tuple[str, Json]:

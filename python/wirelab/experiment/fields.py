@@ -17,7 +17,13 @@ from pydantic import (
 )
 
 from wirelab.errors import UnitError
-from wirelab.format.units import DURATION_PATTERN, SIZE_PATTERN, parse_bytes, parse_seconds
+from wirelab.format.units import (
+    DURATION_PATTERN,
+    SIZE_OF_CODEC_PATTERN,
+    SIZE_PATTERN,
+    parse_bytes,
+    parse_seconds,
+)
 
 Json = dict[str, object]
 SECONDS_MAX = 1e6
@@ -64,6 +70,12 @@ Size = Annotated[
     int, BeforeValidator(read_size), WithJsonSchema({"type": "string", "pattern": SIZE_PATTERN})
 ]
 """A size in bytes, written with a unit."""
+MessageSize = Annotated[
+    int,
+    BeforeValidator(read_size),
+    WithJsonSchema({"type": "string", "pattern": SIZE_OF_CODEC_PATTERN}),
+]
+"""The same of a message, which may name the codec in which it has the size: ``2 kB of json``."""
 Time = Annotated[
     float,
     BeforeValidator(read_time),

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
     PrivateAttr,
     SerializerFunctionWrapHandler,
     WithJsonSchema,
@@ -20,7 +21,9 @@ from pydantic import (
     model_validator,
 )
 
-from wirelab.experiment.fields import Json, Model, Size
+from wirelab.contracts.message_sizes import OF_CODEC, resolve, sentences
+from wirelab.errors import UnitError, UsageError
+from wirelab.experiment.fields import Json, MessageSize, Model, Size
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.format.untrusted import open_regular
 from wirelab.stack import operations
@@ -158,11 +161,32 @@ class Carry(Model):
     )
 
 
-class Step(Model):
+class Sized(Model):
+    """What may have a size that is given in a codec."""
+
+    _asked: str = PrivateAttr("")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _choose_size(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """The size of the message whose encoding is nearest to ``bytes: 2 kB of json``."""
+        written = value.get("bytes") if isinstance(value, dict) else None
+        if not isinstance(written, str) or not OF_CODEC.fullmatch(written.strip()):
+            return handler(value)
+        try:
+            size = resolve(str(value.get("operation")), written)
+        except (UsageError, UnitError) as error:
+            raise ValueError(f"bytes: {error.message}; {error.remedy}") from None
+        made = handler({**value, "bytes": f"{size} B"})
+        made._asked = written
+        return made
+
+
+class Step(Sized):
     """One call of a message with several calls."""
 
     operation: OperationName = Field(description="operation of the contract")
-    bytes: Size = Field(0, validate_default=False, description="size of the variable part")
+    bytes: MessageSize = Field(0, validate_default=False, description="size of the variable part")
     carry: tuple[Carry, ...] = Field((), description="values of earlier replies")
 
     @model_validator(mode="after")
@@ -182,7 +206,7 @@ class Step(Model):
         return {"operation": self.operation, "bytes": self.bytes, "carry": carried}
 
 
-class Calls(Model):
+class Calls(Sized):
     """One operation at one size, one sequence of calls, or steps."""
 
     operation: OperationName | None = Field(None, description="operation of the contract")
@@ -190,10 +214,11 @@ class Calls(Model):
         None,
         description="function of contract charging: calls in a fixed order, instead of operation",
     )
-    bytes: Size = Field(
+    bytes: MessageSize = Field(
         0,
         validate_default=False,
-        description="size of the operation's variable part, if it has one, e.g. 150 kB",
+        description="size of the operation's variable part, if it has one, e.g. 150 kB; or of the "
+        "whole message in a codec, e.g. 2 kB of json",
     )
     chunk: Size | None = Field(None, description="size of a chunk in streams; default 65536 B")
     steps: tuple[Step, ...] = Field(
@@ -295,6 +320,13 @@ class Calls(Model):
     def contract(self) -> str:
         """The contract of its operations."""
         return OPERATIONS[next(self._operations())].contract
+
+    def describe_size(self, codecs: Iterable[str]) -> tuple[str, ...]:
+        """What its size is in these codecs, and how it was chosen where one was named; empty
+        without a size, and for steps and mixes, whose operations have sizes of their own."""
+        if self.operation is None or not self.bytes:
+            return ()
+        return sentences(self.operation, self.bytes, codecs, self._asked)
 
     @property
     def data_problem(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -14,11 +15,22 @@ SHORTEST_S = 0.05
 """Minimum length of a window."""
 
 
-def scaled(text: str, name: str, scale: float, default: float, window_max_s: float) -> str:
+@dataclass(frozen=True)
+class Windows:
+    """How the windows of calls of an experiment end at a scale."""
+
+    default: float
+    """The scale at which they end after ``max_s``, whatever is left to call."""
+    max_s: float
+    is_timed: bool = False
+    """Whether below scale 1 time alone ends them, as services that take turns need it."""
+
+
+def scaled(text: str, name: str, scale: float, windows: Windows) -> str:
     """Text of an experiment file with its calls, or its durations, multiplied by ``scale``.
 
     Durations of stages are scaled like that of the window. At the default scale a window of calls
-    ends after ``window_max_s``; at other scales in proportion, and never after the bound in the
+    ends after ``windows.max_s``; at other scales in proportion, and never after the bound in the
     file. From scale 1 on only the bound in the file applies. Everything else is unchanged.
     """
     values = documents.read(text, name).values
@@ -28,11 +40,15 @@ def scaled(text: str, name: str, scale: float, default: float, window_max_s: flo
         window["duration"] = _milliseconds(parse_seconds(window["duration"]) * scale)
         loads = [_stretched(load, scale) for load in loads]
     else:
-        window["calls"] = _calls(window["calls"], scale)
-        bound = parse_seconds(window.get("max", "60 s"))
+        bound = parse_seconds(window.pop("max", "60 s"))
         if scale < 1:
-            bound = min(bound, window_max_s * scale / default)
-        window["max"] = _milliseconds(bound)
+            bound = min(bound, windows.max_s * scale / windows.default)
+        if scale < 1 and windows.is_timed:
+            del window["calls"]
+            window["duration"] = _milliseconds(bound)
+        else:
+            window["calls"] = _calls(window["calls"], scale)
+            window["max"] = _milliseconds(bound)
     return _document(f"{name} at scale {scale:g}", {**values, "loads": loads, "window": window})
 
 

@@ -9,7 +9,7 @@ from wirelab.explain import conditions
 from wirelab.explain.explanation import Explanation
 from wirelab.explain.path import Step
 from wirelab.explain.phases import PhaseGap
-from wirelab.explain.two_orders import Orders, Values
+from wirelab.explain.two_orders import Cells, Orders
 from wirelab.run.finished import Run
 from wirelab.statistics.comparison import Comparison
 
@@ -33,8 +33,8 @@ class StackAnswer:
     phases: tuple[PhaseGap, ...]
     no_packets: str
     """Why there are no captures; empty where there are."""
-    times: Values
-    """That time in each trial of the path, by stack, ns."""
+    cells: Cells
+    """Those of the path, by stack."""
     runs: Mapping[str, Run]
 
     @property

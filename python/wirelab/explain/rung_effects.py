@@ -10,9 +10,9 @@ from typing import Literal
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.ladders import Ladder, Rung, counted
-from wirelab.statistics import linear_contrasts
+from wirelab.statistics import shared_trials
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.comparison import Comparison, family, ratio
+from wirelab.statistics.comparison import Comparison, family
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval, StatisticsError
 
@@ -62,7 +62,7 @@ def compare(
     if after is None or before not in cells or after not in cells:
         return None
     try:
-        return ratio(cells[after].values(figure), cells[before].values(figure), threshold)
+        return shared_trials.compare(cells[after], cells[before], figure, threshold)
     except StatisticsError:
         return None
 
@@ -168,5 +168,5 @@ def _negative(steps: list[Weighted]) -> list[Weighted]:
 
 
 def _product(cells: Cells, steps: list[Weighted], figure: Figure) -> Interval:
-    terms = [(weight, str(selector), cells[selector].values(figure)) for weight, selector in steps]
-    return linear_contrasts.product(linear_contrasts.gathered(terms))
+    weighted = [(weight, cells[selector]) for weight, selector in steps]
+    return shared_trials.product(weighted, figure)

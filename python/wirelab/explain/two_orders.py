@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 
 from wirelab.explain.path import Refusal, Step, alone
 from wirelab.stack.reference import Stack
-from wirelab.statistics.comparison import Comparison, contrast, family
-from wirelab.statistics.interval import Interval
-from wirelab.statistics.linear_contrasts import total
+from wirelab.statistics import shared_trials
+from wirelab.statistics.cell import Cell
+from wirelab.statistics.comparison import Comparison, family
+from wirelab.statistics.figure import Figure
+from wirelab.statistics.interval import Interval, NoValues
 
-Values = Mapping[str, Sequence[float]]
-"""Reference of a stack -> the figure of each of its trials."""
+Cells = Mapping[str, Cell]
+"""By the reference of their stack."""
 
 
 @dataclass(frozen=True)
@@ -88,15 +91,18 @@ def two_orders(a: Stack, b: Stack, step: Step, refusal: Refusal) -> TwoOrders:
     return TwoOrders(step, a, b, first, last, tuple(refused))
 
 
-def judged(design: TwoOrders, values: Values, threshold: float) -> Orders:
+def judged(design: TwoOrders, cells: Cells, figure: Figure, threshold: float) -> Orders:
     """The step first and last, and their interaction, judged together (Holm)."""
+    measured = {name: cell for name, cell in cells.items() if cell.values(figure)}
     a, b = design.a.reference, design.b.reference
     first = design.first.reference if design.first else ""
     last = design.last.reference if design.last else ""
     found = {
-        "first": _ratio(values, threshold, (1.0, first), (-1.0, a)),
-        "last": _ratio(values, threshold, (1.0, b), (-1.0, last)),
-        "interaction": _ratio(values, threshold, (1.0, b), (-1.0, last), (-1.0, first), (1.0, a)),
+        "first": _ratio(measured, figure, threshold, [(1.0, first), (-1.0, a)]),
+        "last": _ratio(measured, figure, threshold, [(1.0, b), (-1.0, last)]),
+        "interaction": _ratio(
+            measured, figure, threshold, [(1.0, b), (-1.0, last), (-1.0, first), (1.0, a)]
+        ),
     }
     names = [name for name, one in found.items() if one is not None]
     confirmed = dict(zip(names, family([one for one in found.values() if one]), strict=True))
@@ -105,28 +111,40 @@ def judged(design: TwoOrders, values: Values, threshold: float) -> Orders:
         confirmed.get("first"),
         confirmed.get("last"),
         confirmed.get("interaction"),
-        _ratio(values, threshold, (1.0, b), (-1.0, a)),
-        _times(*(values.get(name, ()) for name in (a, first, last, b))),
+        _ratio(measured, figure, threshold, [(1.0, b), (-1.0, a)]),
+        _times([measured.get(name) for name in (a, first, last, b)], figure),
         design.refused,
     )
 
 
-def _times(
-    a: Sequence[float], first: Sequence[float], last: Sequence[float], b: Sequence[float]
-) -> EndTimes | None:
-    if not (a and first and last and b):
+def _times(ends: Sequence[Cell | None], figure: Figure) -> EndTimes | None:
+    """``ends``: a, first, last and b."""
+    found = [cell for cell in ends if cell is not None]
+    if len(found) < len(ends):
         return None
-    return EndTimes(
-        total([(1.0, first), (-1.0, a)]),
-        total([(1.0, b), (-1.0, last)]),
-        sum(b) / len(b) - sum(a) / len(a),
-    )
+    a, first, last, b = found
+    try:
+        return EndTimes(
+            shared_trials.total([(1.0, first), (-1.0, a)], figure),
+            shared_trials.total([(1.0, b), (-1.0, last)], figure),
+            mean(b.values(figure)) - mean(a.values(figure)),
+        )
+    except NoValues:
+        return None  # No trial that they share has the figure of all.
 
 
-def _ratio(values: Values, threshold: float, *terms: tuple[float, str]) -> Comparison | None:
-    """None where one of the cells has no figure."""
+def _ratio(
+    cells: Cells, figure: Figure, threshold: float, terms: Sequence[tuple[float, str]]
+) -> Comparison | None:
+    """None where one of the cells has no figure, or where all weights are zero."""
     weights: dict[str, float] = {}
     for weight, name in terms:
         weights[name] = weights.get(name, 0.0) + weight
-    used = [(weight, values.get(name, ())) for name, weight in weights.items() if weight]
-    return contrast(used, threshold) if used and all(sample for _, sample in used) else None
+    used = [(weight, cells.get(name)) for name, weight in weights.items() if weight]
+    found = [(weight, cell) for weight, cell in used if cell is not None]
+    if not used or len(found) < len(used):
+        return None
+    try:
+        return shared_trials.contrast(found, figure, threshold)
+    except NoValues:
+        return None  # No trial that they share has the figure of all.

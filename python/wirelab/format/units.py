@@ -21,6 +21,8 @@ SECONDS = {"µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600
 
 SIZE_PATTERN = r"^\s*\d+(\.\d+)?\s*(B|kB|MB|KiB|MiB)\s*$"
 """What :func:`parse_bytes` accepts, for the JSON Schema."""
+SIZE_OF_CODEC_PATTERN = SIZE_PATTERN.replace(r"\s*$", r"(\s+of\s+[a-z-]+)?\s*$")
+"""The same with the codec in which a message has the size: ``2 kB of json``."""
 DURATION_PATTERN = r"^\s*\d+(\.\d+)?\s*(µs|us|ms|s|min|h)\s*$"
 """What :func:`parse_seconds` accepts, for the JSON Schema."""
 

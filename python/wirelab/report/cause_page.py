@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import mean
 
 import msgspec
 
@@ -25,7 +26,7 @@ from wirelab.report.source import Source
 from wirelab.run.finished import Run
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.interval import Interval
-from wirelab.statistics.linear_contrasts import total
+from wirelab.statistics.shared_trials import total
 
 TITLE = "Cause of the difference"
 
@@ -92,17 +93,24 @@ def totals(answer: StackAnswer | ServiceAnswer) -> tuple[tuple[str, float], tupl
                 (b, sum(phase.b for phase in answer.phases)),
             )
         return (a, answer.gap.a), (b, answer.gap.b)
-    first, second = (answer.times.get(name) or [0.0] for name in (a, b))
-    return (a, sum(first) / len(first)), (b, sum(second) / len(second))
+    first, second = (_mean(answer, name) for name in (a, b))
+    return (a, first), (b, second)
+
+
+def _mean(answer: StackAnswer, name: str) -> float:
+    """Of that stack's trials, ns; 0 where none has the time."""
+    cell = answer.cells.get(name)
+    values = cell.values(figures.named(answer.figure)) if cell else []
+    return mean(values) if values else 0.0
 
 
 def _path_steps(answer: StackAnswer) -> list[WaterfallStep]:
     made = []
     for step, climbed in zip(answer.steps, answer.explanation.climbed, strict=True):
-        before, after = (answer.times.get(one.reference) for one in (step.before, step.after))
-        if not before or not after or climbed.effect is None:
+        if climbed.effect is None:
             return []
-        change = total([(1.0, after), (-1.0, before)])
+        before, after = (answer.cells[one.reference] for one in (step.before, step.after))
+        change = total([(1.0, after), (-1.0, before)], figures.named(answer.figure))
         made.append(WaterfallStep(step.label, change, climbed.effect.found))
     return made
 

@@ -139,6 +139,10 @@ def run(
         )
         if distant:
             progress.note(distant)
+        for line in planned.sizes:
+            progress.note(line)
+        for reason in planned.apart:
+            progress.note(f"one service at a time: {reason}")
         done = _done(directory.journal, retry_failed, repeat_spoilt=repeat_spoilt)
         with limit.preparing():
             planned = _callable(lab, planned, done, progress)

@@ -54,8 +54,14 @@ class Blocks:
 
     def difference(self, first: int, second: int) -> tuple[float, Spread]:
         """``first - second`` of the logarithms, with its spread."""
-        value = self.means[first] - self.means[second]
-        return value, Spread((self.parts[first], self.parts[second]))
+        return self.contrast({first: 1.0, second: -1.0})
+
+    def contrast(self, weights: Mapping[int, float]) -> tuple[float, Spread]:
+        """The weighted sum of the logarithms of cells, with its spread. The blocks' part cancels
+        only in weights that add up to 0."""
+        value = sum(weight * self.means[place] for place, weight in weights.items())
+        parts = ((weight, *self.parts[place]) for place, weight in weights.items() if weight)
+        return value, Spread(tuple((weight**2 * variance, n) for weight, variance, n in parts))
 
 
 def blocks(cells: Sequence[Mapping[int, float]]) -> Blocks | None:

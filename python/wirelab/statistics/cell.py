@@ -92,11 +92,17 @@ class Cell:
         found = ((trial.repeat, figure.of(trial)) for trial in self.measured)
         return {repeat: value for repeat, value in found if value is not None}
 
+    @property
+    def shared_trials(self) -> frozenset[tuple[str, int]] | None:
+        """Start and place in the order of its trials, by which they are known again in the cells
+        that share them; None unless services took turns in slices in all of them."""
+        if not self.measured or not all(trial.slices for trial in self.measured):
+            return None
+        return frozenset((trial.started, trial.order) for trial in self.measured)
+
     def shares_trials_with(self, other: Cell) -> bool:
         """Whether all trials of both were shared by their services, which took turns in slices."""
-        every = (*self.measured, *other.measured)
-        orders = [{trial.order for trial in cell.measured} for cell in (self, other)]
-        return bool(every) and all(trial.slices for trial in every) and orders[0] == orders[1]
+        return self.shared_trials is not None and self.shared_trials == other.shared_trials
 
     def interval(self, figure: Figure) -> Interval | None:
         """The figure over the trials; None where no trial has it."""

@@ -81,14 +81,28 @@ def weighted_average(
     The interval is that of the logarithm by the delta method: the derivative of
     ``ln M`` by ``ln r_i`` is ``r_i^p / sum(r^p)``, which weighs the cells.
     """
-    tops = [logarithms(values) for values in numerators]
-    bottoms = [logarithms(values) for values in denominators]
-    ratios = np.array([t.mean() - b.mean() for t, b in zip(tops, bottoms, strict=True)])
+    pairs = zip(numerators, denominators, strict=True)
+    return average_of_ratios(
+        [((1.0, top), (-1.0, bottom)) for top, bottom in pairs], power, confidence
+    )
+
+
+def average_of_ratios(
+    every: Sequence[Sequence[Term]], power: float, confidence: float = CONFIDENCE
+) -> Interval:
+    """:func:`weighted_average` of ratios that are the products of their terms."""
+    logs = [[(weight, logarithms(values)) for weight, values in terms] for terms in every]
+    ratios = np.array([_estimate(terms) for terms in logs])
     powers = np.exp(power * (ratios - ratios.max()))
-    weights = powers / powers.sum()
-    terms = [(float(w), top) for w, top in zip(weights, tops, strict=True)]
-    terms += [(-float(w), bottom) for w, bottom in zip(weights, bottoms, strict=True)]
-    linear = _sum(terms, confidence)
+    shares = powers / powers.sum()
+    linear = _sum(
+        [
+            (float(share) * weight, values)
+            for share, terms in zip(shares, logs, strict=True)
+            for weight, values in terms
+        ],
+        confidence,
+    )
     mean = float(ratios.mean()) if power == 0 else _log_mean_power(ratios, power)
     shift = mean - linear.estimate
     low, high = linear.bounds or (None, None)
@@ -104,25 +118,12 @@ def weighted_average(
     )
 
 
-def slope(
-    levels: Sequence[float], cells: Sequence[Sequence[float]], sign: float = 1.0
-) -> list[Term]:
-    """The terms of the least-squares slope of the cells' means over ``levels``:
-    weights ``(x - mean(x)) / sum((x - mean(x))^2)``, times ``sign``."""
+def slope_weights(levels: Sequence[float]) -> list[float]:
+    """Of the means of cells at these levels, whose weighted :func:`total` is the least-squares
+    slope: ``(x - mean(x)) / sum((x - mean(x))^2)``."""
     x = np.asarray(levels, dtype=float)
     centred = x - x.mean()
-    weights = sign * centred / float(centred @ centred)
-    return [(float(weight), cell) for weight, cell in zip(weights, cells, strict=True)]
-
-
-def gathered(terms: Sequence[tuple[float, str, Sequence[float]]]) -> list[Term]:
-    """Terms that name the same cell become one, for its error is one error."""
-    weights: dict[str, float] = {}
-    values: dict[str, Sequence[float]] = {}
-    for weight, name, sample in terms:
-        weights[name] = weights.get(name, 0.0) + weight
-        values[name] = sample
-    return [(weight, values[name]) for name, weight in weights.items()]
+    return [float(weight) for weight in centred / float(centred @ centred)]
 
 
 def exponential(logarithm: Interval) -> Interval:

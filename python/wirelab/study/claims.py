@@ -19,11 +19,12 @@ from wirelab.format.numbers import quantity, ranged
 from wirelab.format.units import Unit
 from wirelab.records.trial import Trial
 from wirelab.stack.axes import ENGINE
-from wirelab.statistics import linear_contrasts
+from wirelab.statistics import linear_contrasts, shared_trials
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.statistics.repeats import Room, decided_by, further_repeats
+from wirelab.study.evidence import Evidence
 
 NOT_MEASURED = "not measured"
 """How the reason of a claim begins whose cells are missing."""
@@ -134,8 +135,8 @@ def evaluate(trials: Iterable[Trial], finding: Finding) -> Judgement:
     intersection of tests, Berger 1982, Technometrics 24(4)); it does not hold when one
     level denies it at ``1 - 0.05 / levels`` (Bonferroni); otherwise it is undecided. Of a claim
     about some level the two are the other way round."""
-    listed = list(trials)
-    return gather(finding, tuple(at(listed, finding, level) for level in finding.levels))
+    evidence = Evidence.of(trials)
+    return gather(finding, tuple(at(evidence, finding, level) for level in finding.levels))
 
 
 def gather(finding: Finding, parts: tuple[Part, ...]) -> Judgement:
@@ -151,20 +152,20 @@ def gather(finding: Finding, parts: tuple[Part, ...]) -> Judgement:
 Powered = tuple[float, CellSelector, Cell]
 
 
-def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
+def at(evidence: Evidence, finding: Finding, level: Level) -> Part:
     """The claim at one level."""
     if finding.order:
-        return _in_order(trials, finding, level)
+        return _in_order(evidence, finding, level)
     figure = figures.named(finding.figure)
-    found = [(power, selector, selector.find(trials)) for power, selector in _terms(finding, level)]
+    found = [(power, cell, evidence.find(cell)) for power, cell in _terms(finding, level)]
     missing = [str(selector) for _, selector, cell in found if not (cell and cell.values(figure))]
     if missing:
         return Part(level, None, "undecided", f"{NOT_MEASURED}: {'; '.join(missing)}")
     powered: list[Powered] = [(p, w, c) for p, w, c in found if c is not None]
     strict_level = 1 - (1 - linear_contrasts.CONFIDENCE) / len(finding.levels)
     try:
-        usual = _interval(finding, powered, figure, linear_contrasts.CONFIDENCE)
-        strict = _interval(finding, powered, figure, strict_level)
+        usual = _interval(evidence, finding, powered, linear_contrasts.CONFIDENCE)
+        strict = _interval(evidence, finding, powered, strict_level)
     except StatisticsError as error:
         return Part(level, None, "undecided", str(error))
     outcome = finding.expect.judge(usual)
@@ -176,7 +177,7 @@ def at(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
         reason += f": {side} at this level, but not at 95 % for all {len(finding.levels)} levels"
     if outcome != "undecided":
         return Part(level, usual, outcome, reason)
-    more = _decided_by(finding, usual, powered, figure, confidence)
+    more = _decided_by(evidence, finding, usual, powered, confidence)
     return Part(level, usual, outcome, f"{reason}; {more}", decided_by=more)
 
 
@@ -198,9 +199,9 @@ def _terms(finding: Finding, level: Level) -> list[tuple[float, CellSelector]]:
     ]
 
 
-def _in_order(trials: Sequence[Trial], finding: Finding, level: Level) -> Part:
+def _in_order(evidence: Evidence, finding: Finding, level: Level) -> Part:
     """Holds where every trial shows the order, does not hold where none does."""
-    found = [selector.changed(level).find(trials) for selector in finding.over]
+    found = [evidence.find(selector.changed(level)) for selector in finding.over]
     measured = [trial for cell in found if cell is not None for trial in cell.measured]
     orders = [trial.wire.order for trial in measured if trial.wire and trial.wire.order]
     if None in found or not orders:
@@ -220,18 +221,17 @@ def _has_in_order(packets: Sequence[str], expected: Sequence[str]) -> bool:
 
 
 def _interval(
-    finding: Finding, powered: Sequence[Powered], figure: Figure, confidence: float
+    evidence: Evidence, finding: Finding, powered: Sequence[Powered], confidence: float
 ) -> Interval:
-    terms = _gathered(powered, figure)
+    figure, weighted = figures.named(finding.figure), _weighted(powered)
     if finding.is_difference:
-        return opened(linear_contrasts.total(terms, confidence), powered, figure, least=-inf)
-    return opened(linear_contrasts.product(terms, confidence), powered, figure)
+        whole = shared_trials.total(weighted, figure, confidence)
+        return opened(whole, powered, figure, least=-inf)
+    return opened(evidence.product(weighted, figure, confidence), powered, figure)
 
 
-def _gathered(powered: Sequence[Powered], figure: Figure) -> list[linear_contrasts.Term]:
-    return linear_contrasts.gathered(
-        [(p, str(selector), cell.values(figure)) for p, selector, cell in powered]
-    )
+def _weighted(powered: Sequence[Powered]) -> list[shared_trials.Weighted]:
+    return [(power, cell) for power, _, cell in powered]
 
 
 def opened(
@@ -273,10 +273,10 @@ def _reason(
 
 
 def _decided_by(
+    evidence: Evidence,
     finding: Finding,
     interval: Interval,
     powered: Sequence[Powered],
-    figure: Figure,
     confidence: float,
 ) -> str:
     """What may decide the claim at one level."""
@@ -284,11 +284,11 @@ def _decided_by(
         return f"{interval.reason}: more repeats give an interval"
     if finding.is_difference:
         return "more repeats may decide"
-    terms = _gathered(powered, figure)
-    whole = linear_contrasts.product(terms, confidence)
+    figure, weighted = figures.named(finding.figure), _weighted(powered)
+    whole = evidence.product(weighted, figure, confidence)
     if finding.expect.judge(whole) != "undecided":
         return "a client with more cores, or fewer users, may decide"
-    spread = linear_contrasts.log_spread(terms)
+    spread = evidence.log_spread(weighted, figure)
     if spread is None:
         return "more repeats may decide"
     further = further_repeats(spread, finding.expect.room(interval.estimate), confidence)

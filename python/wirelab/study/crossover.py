@@ -9,6 +9,7 @@ from wirelab.explain.cell_selector import Level, level_words
 from wirelab.records.trial import Trial
 from wirelab.study import claims as findings
 from wirelab.study.claims import Expectation, Finding, Judgement, Outcome, Part
+from wirelab.study.evidence import Evidence
 
 
 @dataclass(frozen=True)
@@ -23,14 +24,14 @@ class Crossing:
 def evaluate(trials: Iterable[Trial], crossing: Crossing) -> Judgement:
     """Holds when at every level the first step is certainly above and the last certainly below;
     does not hold when one of these is certainly denied."""
-    listed = list(trials)
-    parts = tuple(_through(listed, crossing, level) for level in crossing.finding.levels)
+    evidence = Evidence.of(trials)
+    parts = tuple(_through(evidence, crossing, level) for level in crossing.finding.levels)
     return findings.gather(crossing.finding, parts)
 
 
-def _through(trials: Sequence[Trial], crossing: Crossing, level: Level) -> Part:
+def _through(evidence: Evidence, crossing: Crossing, level: Level) -> Part:
     steps = [
-        (step, *_sides(trials, crossing.finding, {**level, **step})) for step in crossing.along
+        (step, *_sides(evidence, crossing.finding, {**level, **step})) for step in crossing.along
     ]
     first, last = steps[0], steps[-1]
     outcomes = {first[1].outcome, last[2].outcome}
@@ -51,12 +52,12 @@ def _through(trials: Sequence[Trial], crossing: Crossing, level: Level) -> Part:
 Step = tuple[Level, Part, Part]
 
 
-def _sides(trials: Sequence[Trial], finding: Finding, level: Level) -> tuple[Part, Part]:
+def _sides(evidence: Evidence, finding: Finding, level: Level) -> tuple[Part, Part]:
     """The step judged as "above" and as "below"."""
     margin = finding.expect.margin
     above = replace(finding, expect=Expectation(above=1.0, margin=margin))
     below = replace(finding, expect=Expectation(below=1.0, margin=margin))
-    return findings.at(trials, above, level), findings.at(trials, below, level)
+    return findings.at(evidence, above, level), findings.at(evidence, below, level)
 
 
 def _where(steps: Sequence[Step]) -> str:

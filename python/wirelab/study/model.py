@@ -408,6 +408,11 @@ class Study(Model):
         default_factory=dict, description="default share of the parts that differ from scale"
     )
     window_max: Time = Field(description="longest window at the default scale")
+    timed: tuple[str, ...] = Field(
+        (),
+        description="parts whose windows are closed by time at scales below 1, so that services "
+        "take turns within a trial and every cell has calls",
+    )
     takes: Takes = Field(
         description="measured time on two cores; on one line, because help reads it without a "
         "parser of YAML"
@@ -432,7 +437,7 @@ class Study(Model):
             _legal(partial(claim.finding, self.arms, self.threshold))
         for known, named in (
             (self.parts, self._parts_named()),
-            (self.every_part, self._further_named()),
+            (self.every_part, [*self._further_named(), *self.timed]),
         ):
             for part in named:
                 if part not in known:

@@ -10,8 +10,8 @@ from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.model import Experiment
-from wirelab.experiment.scaling import prolonged, replaced, scaled
-from wirelab.format.units import format_minutes
+from wirelab.experiment.scaling import Windows, prolonged, replaced, scaled
+from wirelab.format.units import format_minutes, format_seconds
 from wirelab.stack import manifests
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.study.catalogue import Found
@@ -50,8 +50,22 @@ class Plan:
                 f"{', '.join(self.texts)}: planned for about {length}, and longer where a service "
                 "must first be built or verified."
             )
+        for part, seconds in self._timed_s.items():
+            yield (
+                f"{part}: every cell has a window of {format_seconds(seconds)}, in which services "
+                "take turns; --scale 1 makes the published calls."
+            )
         if self.is_quick:
             yield from coverage(study, self.experiments, manifests.load()).sentences()
+
+    @property
+    def _timed_s(self) -> dict[str, float]:
+        """The windows that time closes in place of the number of calls in their files, seconds."""
+        named = () if self.is_quick else self.found.study.timed
+        lengths = {
+            part: one.window.duration for part, one in self.experiments.items() if part in named
+        }
+        return {part: length for part, length in lengths.items() if length is not None}
 
     @cached_property
     def lengths_s(self) -> dict[str, float]:
@@ -121,4 +135,5 @@ def _text(found: Found, part: str, share: float, quick: bool) -> str:
     name = f"{study.name}/{part}"
     if quick:
         return replaced(text, name, study.quick[part])
-    return scaled(text, name, share, study.scale, study.window_max)
+    windows = Windows(study.scale, study.window_max, is_timed=part in study.timed)
+    return scaled(text, name, share, windows)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, Level
 from wirelab.records.trial import Trial
-from wirelab.statistics import linear_contrasts
+from wirelab.statistics import shared_trials
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.study.model import Arm, PublishedMap, ShownFigure
@@ -153,11 +153,12 @@ def _published_ratio(pairs: Sequence[Pair]) -> float | None:
 def _measured_ratio(
     cells: Sequence[CellSelector], trials: Sequence[Trial], figure: Figure
 ) -> Interval | None:
-    found = [selector.find(trials) for selector in cells]
-    if len(found) != 2 or None in found:
+    if len(cells) != 2:
         return None
-    samples = [cell.values(figure) for cell in found if cell is not None]
+    first, second = (selector.find(trials) for selector in cells)
+    if first is None or second is None:
+        return None
     try:
-        return linear_contrasts.product([(1.0, samples[0]), (-1.0, samples[1])])
+        return shared_trials.product([(1.0, first), (-1.0, second)], figure)
     except StatisticsError:
         return None

@@ -17,7 +17,7 @@ from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.format.counting import counted
 from wirelab.records.trial import Trial
-from wirelab.statistics import linear_contrasts
+from wirelab.statistics import linear_contrasts, shared_trials
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.interval import Interval, StatisticsError
 from wirelab.study.claims import Expectation, Outcome, opened
@@ -102,12 +102,7 @@ def _averages(
     powered += [(-1.0, contest.b, cell) for cell in bottoms]
 
     def average(power: float, confidence: float) -> Interval:
-        interval = linear_contrasts.weighted_average(
-            [cell.values(figure) for cell in tops],
-            [cell.values(figure) for cell in bottoms],
-            power,
-            confidence,
-        )
+        interval = shared_trials.weighted_average(tops, bottoms, figure, power, confidence)
         return opened(interval, powered, figure)
 
     expect = _expectation(published, margin)
@@ -130,19 +125,9 @@ def _trend(
         return [Score(rule, None, "undecided", limit) for rule in rules]
     positive = Expectation(above=0.0) if published == "a" else Expectation(within=(-np.inf, 0.0))
     return [
-        _score(
-            rules[0], lambda c: linear_contrasts.total(_slopes(contest, rows, "rate"), c), positive
-        ),
-        _score(
-            rules[1],
-            lambda c: linear_contrasts.total(_slopes(contest, times[::-1], "service_mean"), c),
-            positive,
-        ),
-        _score(
-            rules[2],
-            lambda c: linear_contrasts.product(_growth(rows), c),
-            _expectation(published, margin),
-        ),
+        _score(rules[0], lambda c: _slope(contest, rows, "rate", c), positive),
+        _score(rules[1], lambda c: _slope(contest, times[::-1], "service_mean", c), positive),
+        _score(rules[2], lambda c: _growth(rows, c), _expectation(published, margin)),
     ]
 
 
@@ -163,20 +148,19 @@ def _rows(trials: Sequence[Trial], contest: Contest, prop: str) -> Rows | str:
     return found
 
 
-def _slopes(contest: Contest, rows: Rows, prop: str) -> list[linear_contrasts.Term]:
-    figure = figures.named(prop)
-    first, second = ([cell.values(figure) for cell in row] for row in rows)
-    return [
-        *linear_contrasts.slope(contest.levels, first),
-        *linear_contrasts.slope(contest.levels, second, sign=-1.0),
-    ]
+def _slope(contest: Contest, rows: Rows, prop: str, confidence: float) -> Interval:
+    """That of the first over the levels, less that of the second."""
+    weights = linear_contrasts.slope_weights(contest.levels)
+    first, second = rows
+    weighted = [*zip(weights, first, strict=True)]
+    weighted += [(-weight, cell) for weight, cell in zip(weights, second, strict=True)]
+    return shared_trials.total(weighted, figures.named(prop), confidence)
 
 
-def _growth(rows: Rows) -> list[linear_contrasts.Term]:
-    figure = figures.named("rate")
+def _growth(rows: Rows, confidence: float) -> Interval:
     (a_first, *_, a_last), (b_first, *_, b_last) = rows
-    cells = ((1.0, a_last), (-1.0, a_first), (-1.0, b_last), (1.0, b_first))
-    return [(weight, cell.values(figure)) for weight, cell in cells]
+    weighted = [(1.0, a_last), (-1.0, a_first), (-1.0, b_last), (1.0, b_first)]
+    return shared_trials.product(weighted, figures.named("rate"), confidence)
 
 
 def _score(rule: str, of: Callable[[float], Interval], expect: Expectation) -> Score:

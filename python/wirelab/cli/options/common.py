@@ -266,7 +266,7 @@ class RequestOptions:
         "--size",
         "--bytes",
         metavar="SIZE",
-        help="Message size, e.g. 150kB. [default: 14 B for Hello]",
+        help="Message size, e.g. 150kB, or '2 kB of json'. [default: 14 B for Hello]",
     )
 
 

@@ -275,7 +275,9 @@ class ContractOptions:
         help="Sequence of the charging contract, instead of --operation.",
     )
     size: str | None = option(
-        "--size", metavar="SIZE", help="Message size, e.g. '150 kB'. [default: 14 B]"
+        "--size",
+        metavar="SIZE",
+        help="Message size, e.g. '150 kB', or '2 kB of json'. [default: 14 B]",
     )
     mix: Sequence[str] = option(
         "--mix",

@@ -43,6 +43,8 @@ def show(experiment: Experiment, *, as_json: bool) -> int:
             "seconds": round(seconds, 3),
             "builds": [asdict(build) for build in builds],
             "skipped": list(planned.skipped),
+            "apart": list(planned.apart),
+            "sizes": list(planned.sizes),
         }
         print(json.dumps(document, indent=1))
         return EXIT_OK
@@ -67,6 +69,10 @@ def _print(
         out.print(f"• and {more:,} more, of {counted(len(names.stacks), 'stack')} in all")
     for reason in planned.skipped:
         out.print(folded(f"left out: {sanitize(reason)}", out.width))
+    for line in planned.sizes:
+        out.print(folded(f"size: {line}", out.width))
+    for reason in planned.apart:
+        out.print(folded(f"one service at a time: {sanitize(reason)}", out.width))
     for build in builds:
         time = "" if build.seconds is None else f", about {format_minutes(build.seconds)}"
         out.print(f"to build: {build.title}{time}")

@@ -11,6 +11,7 @@ from wirelab.comparisons.guards import confidence_of_figure
 from wirelab.explain import figures
 from wirelab.records.trial import Point, Trial
 from wirelab.run.manifest import Comparison as Asked
+from wirelab.statistics import shared_trials
 from wirelab.statistics.blocks import Blocks, blocks
 from wirelab.statistics.cell import Cell, cells, setting_key
 from wirelab.statistics.comparison import (
@@ -18,7 +19,6 @@ from wirelab.statistics.comparison import (
     family,
     of_blocks,
     of_pairs,
-    of_slices,
     ratio,
 )
 from wirelab.statistics.figure import (
@@ -246,7 +246,7 @@ class _Comparer:
         if self.asked is not None:
             return self._compare_pairs(first, second, self.asked)
         if first.shares_trials_with(second):
-            return self._of_slices(first, second)
+            return shared_trials.compare(first, second, self.figure, self.threshold)
         values = [tuple(cell.values(self.figure)) for cell in (first, second)]
         ends = [self.places.get(id(cell)) for cell in (first, second)]
         if self.blocks is not None and ends[0] is not None and ends[1] is not None:
@@ -268,20 +268,6 @@ class _Comparer:
             return None
         values = [a[at] for at in both], [b[at] for at in both]
         return of_pairs(*values, self.threshold, confidence)
-
-    def _of_slices(self, first: Cell, second: Cell) -> Comparison | None:
-        """Of the trials in which both have the figure; the slices show how a rate varied."""
-        both = [cell.by_repeat(self.figure) for cell in (first, second)]
-        repeats = sorted(both[0].keys() & both[1].keys())
-        if not repeats:
-            return None
-        a, b = ([values[repeat] for repeat in repeats] for values in both)
-        slices = []
-        if self.figure is RATE:
-            series = [{t.repeat: t.result.series for t in c.measured} for c in (first, second)]
-            slices = [(series[0][repeat], series[1][repeat]) for repeat in repeats]
-        window_s = first.measured[0].result.window_s
-        return of_slices(a, b, slices, window_s, self.threshold)
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""Which services may share a trial and take turns in slices."""
+"""Whether a service may share a trial with others and take turns in slices."""
 
 from __future__ import annotations
 
@@ -18,16 +18,14 @@ INITIAL_WINDOW = 10 * 65_483
 """Bytes that a connection on loopback may send at first (RFC 6928: ten segments)."""
 ENCODED_SIZE = 3
 """Encoded messages are at most this many times as large as what they hold."""
-SHARING_MAX = 4
-"""Services that share a trial where the experiment leaves it open; each takes memory and lengthens
-the pauses of the others."""
 
 
 class Place(NamedTuple):
-    """Where the calls of a cell are made and captured."""
+    """Where the calls of a cell are made and captured, and what is measured after them."""
 
     link: str
     capture: CaptureChoice
+    codec_times: bool
 
 
 class Fitness(NamedTuple):
@@ -59,6 +57,7 @@ def judge_fitness(axes: Axes, size: int, load: Load, window: Window, place: Plac
         "background groups cannot take turns": bool(load.background),
         "the load must be one of users who go on calling": not is_steady,
         "time must close the window": bool(window.calls),
+        "codec times follow the window of one service": place.codec_times,
         "a pause between slices changes what links with a delay do": place.link != LOOPBACK,
     }
     refusal = next((text for text, holds in reasons.items() if holds), "")
