@@ -11,10 +11,13 @@ import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from grpc_tools import protoc
 
-PACKAGE = "grpc.reflection.v1alpha"
-PROTO = f"""\
+PROTO = """\
 syntax = "proto3";
-package {PACKAGE};
+package {package};
+service ServerReflection {{
+  rpc ServerReflectionInfo (stream ServerReflectionRequest)
+      returns (stream ServerReflectionResponse);
+}}
 message ServerReflectionRequest {{
   string host = 1;
   oneof message_request {{
@@ -31,7 +34,7 @@ message FileDescriptorResponse {{ repeated bytes file_descriptor_proto = 1; }}
 message ListServiceResponse {{ repeated ServiceResponse service = 1; }}
 message ServiceResponse {{ string name = 1; }}
 """
-"""What these servers need of grpc/reflection/v1alpha/reflection.proto."""
+"""What these servers need of grpc/reflection/v1/reflection.proto."""
 
 
 def compile_protos(folders: list[Path], *files: str) -> descriptor_pb2.FileDescriptorSet:
@@ -45,59 +48,57 @@ def compile_protos(folders: list[Path], *files: str) -> descriptor_pb2.FileDescr
 
 
 class Reflection:
-    """Describes every service of some files."""
+    """Describes every service of some files, and itself, in a version of the protocol: ``v1`` or
+    ``v1alpha``."""
 
-    def __init__(self, described: descriptor_pb2.FileDescriptorSet) -> None:
-        self._files = {file.name: file for file in described.file}
+    def __init__(self, described: descriptor_pb2.FileDescriptorSet, version: str) -> None:
+        self._package = f"grpc.reflection.{version}"
         with TemporaryDirectory() as folder:
-            (Path(folder) / "reflection.proto").write_text(PROTO, encoding="utf-8")
+            text = PROTO.format(package=self._package)
+            (Path(folder) / "reflection.proto").write_text(text, encoding="utf-8")
             own = compile_protos([Path(folder)], "reflection.proto")
-        pool = descriptor_pool.DescriptorPool()
+        self._files = {file.name: file for file in (*described.file, *own.file)}
+        self._pool = descriptor_pool.DescriptorPool()
         for file in own.file:
-            pool.Add(file)
+            self._pool.Add(file)
 
-        def kind(name: str) -> Any:
-            return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))
-
-        self._request, self._response = map(
-            kind, ("ServerReflectionRequest", "ServerReflectionResponse")
-        )
-
-    def handler(self, version: str) -> grpc.GenericRpcHandler:
-        """For a server, in that version of the protocol: ``v1`` or ``v1alpha``."""
+    def handler(self) -> grpc.GenericRpcHandler:
+        """For a server."""
         info = grpc.stream_stream_rpc_method_handler(
             self._answer,
-            request_deserializer=self._request.FromString,
-            response_serializer=self._response.SerializeToString,
+            request_deserializer=self._class("ServerReflectionRequest").FromString,
+            response_serializer=self._class("ServerReflectionResponse").SerializeToString,
         )
-        name = f"grpc.reflection.{version}.ServerReflection"
+        name = f"{self._package}.ServerReflection"
         return grpc.method_handlers_generic_handler(name, {"ServerReflectionInfo": info})
+
+    def _class(self, name: str) -> Any:
+        described = self._pool.FindMessageTypeByName(f"{self._package}.{name}")
+        return message_factory.GetMessageClass(described)
 
     def _answer(self, requests: Iterator[Any], context: Any) -> Iterator[Any]:
         for request in requests:
-            response = self._response()
-            asked = request.WhichOneof("message_request")
-            if asked == "list_services":
-                for name in (*self._services(), "grpc.reflection.v1.ServerReflection"):
+            response = self._class("ServerReflectionResponse")()
+            if request.WhichOneof("message_request") == "list_services":
+                for name in self._services():
                     response.list_services_response.service.add().name = name
             else:
                 # Without what it imports, which some servers leave to be asked for.
-                file = self._files.get(request.file_by_filename) or self._containing(
-                    request.file_containing_symbol
-                )
-                response.file_descriptor_response.file_descriptor_proto.append(
-                    file.SerializeToString()
-                )
+                content = self._find(request).SerializeToString()
+                response.file_descriptor_response.file_descriptor_proto.append(content)
             yield response
 
     def _services(self) -> Iterator[str]:
         for file in self._files.values():
             yield from (f"{file.package}.{service.name}" for service in file.service)
 
-    def _containing(self, symbol: str) -> descriptor_pb2.FileDescriptorProto:
+    def _find(self, request: Any) -> descriptor_pb2.FileDescriptorProto:
+        """The file of that name, or the one that defines the symbol."""
+        if request.WhichOneof("message_request") == "file_by_filename":
+            return self._files[request.file_by_filename]
         return next(
             file
             for file in self._files.values()
             for one in (*file.service, *file.message_type)
-            if f"{file.package}.{one.name}" == symbol
+            if f"{file.package}.{one.name}" == request.file_containing_symbol
         )

@@ -33,7 +33,7 @@ MARK = re.compile(
 )
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n?((?:(?!\$ ).*\n?)*)", re.MULTILINE)
 WORDS_MIN = 3
-LAZY = frozenset("fixme later soon skip skipped tbd todo yet".split())
+LAZY = frozenset(("fixme", "later", "soon", "skip", "skipped", "tbd", "todo", "yet"))
 """Words of a reason that only puts the work off."""
 
 

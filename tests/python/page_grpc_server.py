@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     options = parser.parse_args()
     described = _describe()
-    handlers = [*Services(described).handlers(), Reflection(described).handler("v1")]
+    handlers = [*Services(described).handlers(), Reflection(described, "v1").handler()]
     server = grpc.server(futures.ThreadPoolExecutor(THREADS), handlers=handlers)
     server.add_insecure_port(f"127.0.0.1:{options.port}")
     server.start()

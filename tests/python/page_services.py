@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests.python import survey_answers
+from tests.python.test_slowest import write_calls
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = Path(__file__).parent
@@ -59,8 +60,14 @@ def make_folder(folder: Path, engine: Path) -> Environment:
         "HOME": str(home),
         "PATH": f"{folder / '.venv/bin'}:{os.environ['PATH']}",
         "WIRELAB_ENGINE": str(engine),
-        "WIRELAB_ROOT": str(folder),
     }
+
+
+def find_checkout(folder: Path) -> Path:
+    """What wirelab takes as its checkout: the folder if it has a service of the reader's own, whose
+    build would otherwise be in the real one. In the folder, cargo would build everything again."""
+    own = (entry for entry in (folder / "services").iterdir() if not entry.is_symlink())
+    return ROOT if next(own, None) is None else folder
 
 
 def _write_commands(bin_folder: Path, engine: Path) -> None:
@@ -86,7 +93,7 @@ def _write_files(folder: Path) -> None:
     )
     for name in ("shop.jmx", "shop.js", "books.csv"):
         shutil.copy(imported / name, folder)
-    shutil.copy(ROOT / "crates/trace/corpus/capture/snapped.pcapng", folder / "x.pcapng")
+    write_calls(folder / "x.pcapng", calls=20)
     shutil.copy(ROOT / "python/wirelab/data/parse/reserve.xml", folder / "mine.xml")
     rows = survey_answers.simulated(12, {"http": 0.6, "grpc": 0.4})
     survey_answers.write(folder / "answers-1.csv", rows[:12])

@@ -119,7 +119,7 @@ class _Server:
             )
         ]
         if version:
-            handlers.append(Reflection(_compiled(folder)).handler(version))
+            handlers.append(Reflection(_compiled(folder), version).handler())
         self.server = grpc.server(futures.ThreadPoolExecutor(4), handlers=handlers)
         self.port = self.server.add_insecure_port("127.0.0.1:0")
 

@@ -36,9 +36,8 @@ PAGES = [
     if f"```{page_blocks.COMMANDS}" in page.read_text(encoding="utf-8")
     and str(page.relative_to(ROOT)) not in TESTED_ELSEWHERE
 ]
-PROGRAMS = frozenset(
-    ".venv/bin/wirelab wirelab .venv/bin/wirelab-engine cd cp echo python3 sed ~/service.pyz".split()
-)
+WIRELAB = (".venv/bin/wirelab", "wirelab", ".venv/bin/wirelab-engine")
+PROGRAMS = frozenset((*WIRELAB, "~/service.pyz", "cd", "cp", "echo", "python3", "sed"))
 """What the pages may run: the programs of wirelab, and quick ones that stay in the folder."""
 EXAMPLES = "docs/examples/"
 """``.venv/bin/python`` runs programs below it."""
@@ -96,7 +95,7 @@ class Reader:
 
     def _run(self, command: str, shown: str, run: Run) -> None:
         if run.in_background:
-            printed = self.servers.start_in_background(command, self.folder, self.environment)
+            printed = self.servers.start_in_background(command, self.folder, self._environment())
         else:
             printed = self._run_to_the_end(command, run.exit_codes)
         if shown:
@@ -107,7 +106,7 @@ class Reader:
         done = subprocess.run(
             ["bash", "-c", replaced],
             cwd=self.folder,
-            env={**self.environment, **self.servers.environment},
+            env=self._environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -115,6 +114,10 @@ class Reader:
         )
         assert done.returncode in exit_codes, f"{replaced}\n{done.stdout}\n{done.stderr}"
         return done.stdout
+
+    def _environment(self) -> dict[str, str]:
+        checkout = page_services.find_checkout(self.folder)
+        return {**self.environment, **self.servers.environment, "WIRELAB_ROOT": str(checkout)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
