@@ -53,11 +53,8 @@ def make_folder(folder: Path, engine: Path) -> Environment:
         (folder / "services" / entry.name).symlink_to(entry)
     _write_commands(folder / ".venv/bin", engine)
     _write_files(folder)
-    home = folder / "home"
-    home.mkdir()
     return {
         **os.environ,
-        "HOME": str(home),
         "PATH": f"{folder / '.venv/bin'}:{os.environ['PATH']}",
         "WIRELAB_ENGINE": str(engine),
     }
