@@ -79,12 +79,21 @@ def _commands(page: Path) -> Iterator[list[str]]:
                 yield shlex.split(found[1], comments=True)
 
 
+def _find_command(words: list[str]) -> click.Command | None:
+    """The command of the first words, such as ``drive`` or ``import har``; None if there is none."""
+    command: click.Command | None = app
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        command = command.get_command(click.Context(command), word)
+    return command
+
+
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_every_command_is_one(page: Path) -> None:
     """With the options that it has; options behind ``--`` belong to another command."""
-    context = click.Context(app)
     for words in _commands(page):
-        command = app.get_command(context, words[0])
+        command = _find_command(words)
         assert command is not None, f"{_name(page)}: wirelab {' '.join(words)}"
         known = {option for parameter in command.params for option in parameter.opts}
         own = words[: words.index("--")] if "--" in words else words

@@ -1,7 +1,7 @@
 """A server as readers of the pages have it: ``page_server.py --port N [--delay-ms N]``.
 
 ``/orders`` is JSON, ``/report`` text that is compressed for those who accept gzip, and
-``/openapi.json`` describes both.
+``/openapi.json`` describes both. ``/events``, ``/rows`` and chat completions are streams.
 """
 
 from __future__ import annotations
@@ -24,10 +24,20 @@ DESCRIPTION = json.dumps(
         },
     }
 ).encode()
+EVENTS = b"".join(b"data: %d\n\n" % number for number in range(8))
+ROWS = b"".join(b'{"row": %d}\n' % number for number in range(8))
+COMPLETION = b"".join(
+    b"data: %b\n\n" % json.dumps({"choices": [{"index": 0, "delta": {"content": word}}]}).encode()
+    for word in ("1 ", "2 ", "3 ")
+)
 REPLIES = {
+    "/": ("text/plain", b"orders and their report\n"),
     "/orders": ("application/json", ORDERS),
     "/report": ("text/plain", REPORT),
     "/openapi.json": ("application/json", DESCRIPTION),
+    "/events": ("text/event-stream", EVENTS),
+    "/rows": ("application/x-ndjson", ROWS),
+    "/v1/chat/completions": ("text/event-stream", COMPLETION + b"data: [DONE]\n\n"),
 }
 
 
@@ -61,6 +71,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        """Reads the content, then replies in the same way."""
+        self.rfile.read(int(self.headers["content-length"]))
+        self.do_GET()
 
     def log_message(self, *_: object) -> None:
         """Nothing: a line per call would fill the log."""

@@ -1,19 +1,32 @@
-"""What the pages take for granted: programs named ``orders``, ``old`` and ``new`` in the folder,
-the file ``question.yaml``, and servers at the addresses of the commands."""
+"""What the pages take for granted: a folder like a checkout with a reader's own files, and servers
+at the addresses of the commands."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
-SERVER = Path(__file__).with_name("page_server.py")
-ADDRESS = re.compile(r"127\.0\.0\.1:(\d+)")
+from tests.python import survey_answers
+from tests.python.test_slowest import write_calls
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON = Path(__file__).parent
+SERVER = PYTHON / "page_server.py"
+GRPC_SERVER = "tests.python.page_grpc_server"
+CALLER = PYTHON / "page_caller.py"
+ADDRESS = re.compile(r"(?<=127\.0\.0\.1:)\d+")
+PORT = re.compile(r"(?<=--port )\d+")
+WATCHES = re.compile(r"\b(?:(?P<waits>dissect --live|wirelab-engine capture)|wrap --port)\b")
+"""Commands whose ``--port`` is that of a server that runs; some wait for calls of others."""
+GRPC_PORT = "50051"
+"""At this port the pages have a gRPC server; at any other one a server of HTTP."""
 DELAYS_MS = {"orders": 0, "old": 0, "new": 3}
 QUESTION = """\
 name: question
@@ -23,19 +36,70 @@ loads: [{closed: {users: 1}}]
 window: {duration: 500 ms}
 warmup: {min: 200 ms, max: 200 ms}
 """
-START_S_MAX = 10.0
+NOT_LINKED = {".git", ".venv", "build", "dist", "runs", "services", "target"}
+"""Entries of a checkout that the folder of a page lacks, or has of its own."""
+START_S_MAX = 30.0
+Environment = dict[str, str]
 
 
-def write_programs(folder: Path) -> None:
-    """The programs and the file."""
+def make_folder(folder: Path, engine: Path) -> Environment:
+    """Makes it like a checkout after ``make setup``, in which a reader may write, with the files
+    of that reader. Gives the environment of its commands."""
+    for entry in ROOT.iterdir():
+        if entry.name not in NOT_LINKED:
+            (folder / entry.name).symlink_to(entry)
+    (folder / "services").mkdir()
+    for entry in (ROOT / "services").iterdir():
+        (folder / "services" / entry.name).symlink_to(entry)
+    _write_commands(folder / ".venv/bin", engine)
+    _write_files(folder)
+    return {
+        **os.environ,
+        "PATH": f"{folder / '.venv/bin'}:{os.environ['PATH']}",
+        "WIRELAB_ENGINE": str(engine),
+    }
+
+
+def find_checkout(folder: Path) -> Path:
+    """What wirelab takes as its checkout: the folder if it has a service of the reader's own, whose
+    build would otherwise be in the real one. In the folder, cargo would build everything again."""
+    own = (entry for entry in (folder / "services").iterdir() if not entry.is_symlink())
+    return ROOT if next(own, None) is None else folder
+
+
+def _write_commands(bin_folder: Path, engine: Path) -> None:
+    bin_folder.mkdir(parents=True)
+    (bin_folder / "wirelab-engine").symlink_to(engine)
+    _write_program(bin_folder / "python", f'exec {sys.executable} "$@"')
+    front = ROOT / "wirelab.data/scripts/wirelab"
+    _write_program(bin_folder / "wirelab", f'exec {sys.executable} {front} "$@"')
+
+
+def _write_files(folder: Path) -> None:
+    """Those of a reader: programs, an experiment, recordings, answers of participants."""
     for name, delay_ms in DELAYS_MS.items():
-        program = folder / name
-        program.write_text(
-            f'#!/bin/sh\nexec {sys.executable} {SERVER} --delay-ms {delay_ms} "$@"\n',
-            encoding="utf-8",
-        )
-        program.chmod(0o755)
+        command = f'exec {sys.executable} {SERVER} --delay-ms {delay_ms} "$@"'
+        _write_program(folder / name, command)
     (folder / "question.yaml").write_text(QUESTION, encoding="utf-8")
+    tests = f"{sys.executable} {CALLER} --calls 20 --grpc $PORT_{GRPC_PORT}"
+    _write_program(folder / "our-tests.sh", tests)
+    imported = PYTHON / "imported"
+    shutil.copy(imported / "chromium.har", folder / "recorded.har")
+    shutil.copy(
+        imported / "collection.postman_collection.json", folder / "shop.postman_collection.json"
+    )
+    for name in ("shop.jmx", "shop.js", "books.csv"):
+        shutil.copy(imported / name, folder)
+    write_calls(folder / "x.pcapng", calls=20)
+    shutil.copy(ROOT / "python/wirelab/data/parse/reserve.xml", folder / "mine.xml")
+    rows = survey_answers.simulated(12, {"http": 0.6, "grpc": 0.4})
+    survey_answers.write(folder / "answers-1.csv", rows[:12])
+    survey_answers.write(folder / "answers-2.csv", rows[12:])
+
+
+def _write_program(file: Path, command: str) -> None:
+    file.write_text(f"#!/bin/sh\n{command}\n", encoding="utf-8")
+    file.chmod(0o755)
 
 
 class Servers:
@@ -45,28 +109,74 @@ class Servers:
         self._started = started
         self._ports: dict[str, int] = {}
 
+    @property
+    def environment(self) -> Environment:
+        """``PORT_50051``: the port of the server for 50051, if one runs."""
+        return {f"PORT_{named}": str(port) for named, port in self._ports.items()}
+
     def replace_addresses(self, text: str) -> str:
         """The text with the addresses of servers that run."""
-        return ADDRESS.sub(lambda match: f"127.0.0.1:{self._port(match[1])}", text)
+        text = ADDRESS.sub(lambda match: str(self._port(match[0])), text)
+        watches = WATCHES.search(text)
+        if watches is None:
+            return text
+        find_port = self._called_port if watches["waits"] else self._port
+        return PORT.sub(lambda match: str(find_port(match[0])), text)
+
+    def start_in_background(self, command: str, folder: Path, environment: Environment) -> str:
+        """Starts a command that serves until the page ends. Waits until it listens, if it names a
+        port; otherwise for the first line that it prints, which is returned."""
+        named = PORT.search(command)
+        if named is None:
+            process = self._start(_shell(command), folder, environment, subprocess.PIPE)
+            assert process.stdout is not None
+            return str(process.stdout.readline())
+        port = self._ports[named[0]] = _free_port()
+        words = _shell(PORT.sub(str(port), command))
+        self._start(words, folder, environment, subprocess.DEVNULL)
+        _await(port)
+        return ""
 
     def _port(self, named: str) -> int:
         if named not in self._ports:
-            self._ports[named] = self._started.enter_context(start_server())
+            self._ports[named] = _free_port()
+            port = str(self._ports[named])
+            server = ["-m", GRPC_SERVER] if named == GRPC_PORT else [str(SERVER)]
+            self._start([sys.executable, *server, "--port", port])
+            _await(self._ports[named])
         return self._ports[named]
 
+    def _called_port(self, named: str) -> int:
+        """The port of a server that is called until the page ends."""
+        port = self._port(named)
+        options = ["--grpc"] if named == GRPC_PORT else []
+        self._start([sys.executable, str(CALLER), *options, str(port)])
+        return port
 
-@contextmanager
-def start_server() -> Iterator[int]:
-    """A server of the pages; gives its port."""
+    def _start(
+        self,
+        words: list[str],
+        folder: Path = ROOT,
+        environment: Environment | None = None,
+        stdout: int | None = None,
+    ) -> subprocess.Popen[str]:
+        process = subprocess.Popen(words, cwd=folder, env=environment, stdout=stdout, text=True)
+        self._started.callback(_end, process)
+        return process
+
+
+def _shell(command: str) -> list[str]:
+    return ["bash", "-c", f"exec {command}"]
+
+
+def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-    process = subprocess.Popen([sys.executable, SERVER, "--port", str(port)])
-    try:
-        _await(port)
-        yield port
-    finally:
-        process.kill()
-        process.wait()
+        return int(free.getsockname()[1])
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with process:
+        process.terminate()
 
 
 def _await(port: int) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import grpc
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from grpc_tools import protoc
+from google.protobuf import descriptor_pb2
 
+from tests.python.grpc_reflection import Reflection, compile_protos
 from tests.python.importing import Importer
 from tests.python.importing import importer as importer
 from wirelab.cli import main
@@ -34,26 +34,6 @@ message HelloRequest { Name name = 1; HelloRequest again = 2; int64 count = 3; }
 message HelloReply { string text = 1; }
 """
 NAMES = 'syntax = "proto3";\npackage greet;\nmessage Name { string first = 1; }\n'
-REFLECTION = """\
-syntax = "proto3";
-package grpc.reflection.v1alpha;
-message ServerReflectionRequest {
-  string host = 1;
-  oneof message_request {
-    string file_by_filename = 3;
-    string file_containing_symbol = 4;
-    string list_services = 7;
-  }
-}
-message ServerReflectionResponse {
-  FileDescriptorResponse file_descriptor_response = 4;
-  ListServiceResponse list_services_response = 6;
-}
-message FileDescriptorResponse { repeated bytes file_descriptor_proto = 1; }
-message ListServiceResponse { repeated ServiceResponse service = 1; }
-message ServiceResponse { string name = 1; }
-"""
-"""What the test's server needs of grpc/reflection/v1alpha/reflection.proto."""
 
 
 @pytest.fixture
@@ -65,13 +45,9 @@ def protos(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _compiled(folder: Path, *files: str) -> Path:
-    """Their descriptor set."""
-    out = folder / "greet.binpb"
-    paths = [f"-I{folder}", f"-I{folder / 'more'}"]
-    wanted = ["--include_imports", f"--descriptor_set_out={out}"]
-    assert protoc.main(["protoc", *paths, *wanted, *files]) == 0
-    return out
+def _compiled(folder: Path) -> descriptor_pb2.FileDescriptorSet:
+    """greet.proto of :func:`protos`, and what it imports."""
+    return compile_protos([folder, folder / "more"], "greet.proto")
 
 
 def test_a_file_has_one_message_per_method(importer: Importer) -> None:
@@ -123,31 +99,16 @@ def test_an_invalid_protobuf_is_refused(
 
 
 def test_a_descriptor_set_is_read_and_run(importer: Importer, protos: Path) -> None:
-    done = importer("grpc", _compiled(protos, "greet.proto"))
+    path = protos / "greet.binpb"
+    path.write_bytes(_compiled(protos).SerializeToString())
+    done = importer("grpc", path)
     assert done.messages["say-hello"]["json"] == {"count": 1, "name": {"first": "text"}}
 
 
 class _Server:
-    """A greeter, with the reflection that ``answer`` gives, if any."""
+    """A greeter, with reflection of that version, if any."""
 
     def __init__(self, folder: Path, version: str | None) -> None:
-        files = descriptor_pb2.FileDescriptorSet.FromString(
-            _compiled(folder, "greet.proto").read_bytes()
-        )
-        self.files = {file.name: file.SerializeToString() for file in files.file}
-        (folder / "reflection.proto").write_text(REFLECTION)
-        own = descriptor_pb2.FileDescriptorSet.FromString(
-            _compiled(folder, "reflection.proto").read_bytes()
-        )
-        pool = descriptor_pool.DescriptorPool()
-        for file in own.file:
-            pool.Add(file)
-        package = "grpc.reflection.v1alpha"
-
-        def kind(name: str) -> Any:
-            return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}"))
-
-        self._response = kind("ServerReflectionResponse")
         handlers = [
             grpc.method_handlers_generic_handler(
                 "greet.Greeter",
@@ -158,16 +119,7 @@ class _Server:
             )
         ]
         if version:
-            info = grpc.stream_stream_rpc_method_handler(
-                self._reflect,
-                request_deserializer=kind("ServerReflectionRequest").FromString,
-                response_serializer=self._response.SerializeToString,
-            )
-            handlers.append(
-                grpc.method_handlers_generic_handler(
-                    f"grpc.reflection.{version}.ServerReflection", {"ServerReflectionInfo": info}
-                )
-            )
+            handlers.append(Reflection(_compiled(folder), version).handler())
         self.server = grpc.server(futures.ThreadPoolExecutor(4), handlers=handlers)
         self.port = self.server.add_insecure_port("127.0.0.1:0")
 
@@ -180,22 +132,6 @@ class _Server:
 
     def _hellos(self, request: bytes, context: Any) -> Iterator[bytes]:
         yield from (self._hello(request, context), self._hello(request, context))
-
-    def _reflect(self, requests: Iterator[Any], context: Any) -> Iterator[Any]:
-        for request in requests:
-            response = self._response()
-            asked = request.WhichOneof("message_request")
-            if asked == "list_services":
-                for name in ("greet.Greeter", "grpc.reflection.v1.ServerReflection"):
-                    response.list_services_response.service.add().name = name
-            elif asked == "file_containing_symbol":
-                # Without what it imports, which some servers leave to be asked for.
-                content = self.files["greet.proto"]
-                response.file_descriptor_response.file_descriptor_proto.append(content)
-            else:
-                content = self.files[request.file_by_filename]
-                response.file_descriptor_response.file_descriptor_proto.append(content)
-            yield response
 
 
 @pytest.fixture

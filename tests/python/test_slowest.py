@@ -32,7 +32,7 @@ Json = dict[str, Any]
 SYN, PUSH, ACK = 2, 8, 16
 REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 REPLY = b"HTTP/1.1 204 No Content\r\n\r\n"
-CLIENT_PORT, SERVER_PORT = 40_000, 80
+CLIENT_PORT, SERVER_PORT = 40_000, 8080
 SERVER_US, TIMEOUT_US = 5_000, 200_000
 
 
