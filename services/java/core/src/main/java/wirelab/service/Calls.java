@@ -16,6 +16,7 @@ public final class Calls {
     private final LongAdder spentNs = new LongAdder();
     private final LongAdder connections = new LongAdder();
     private final Delays delays = new Delays();
+    private final StreamCounts streams = new StreamCounts();
     private final long delayNs;
     private final boolean keepsReplies;
 
@@ -95,6 +96,11 @@ public final class Calls {
         return tallies.get(operation);
     }
 
+    /** The counters of contract {@code stream}. */
+    public StreamCounts streams() {
+        return streams;
+    }
+
     /** A connection was accepted. */
     public void connected() {
         connections.increment();
@@ -132,6 +138,7 @@ public final class Calls {
         ended.reset();
         spentNs.reset();
         connections.reset();
+        streams.reset();
         delays.reset();
     }
 
