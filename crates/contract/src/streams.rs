@@ -145,9 +145,9 @@ impl Schedule {
         })
     }
 
-    /// Number of all its items.
+    /// Number of all its items, whether or not they were taken.
     #[must_use]
-    pub fn count(&self) -> i32 {
+    pub fn total(&self) -> i32 {
         self.count
     }
 

@@ -166,7 +166,7 @@ fn item(index: i32, text: &str) -> Item {
 /// what was expected and what was found.
 pub(crate) fn compare_feed(schedule: &Schedule, found: &[Item]) -> Result<(), (String, String)> {
     same(
-        &format!("{} items", schedule.count()),
+        &format!("{} items", schedule.total()),
         &format!("{} items", found.len()),
     )?;
     let received_ns = found.first().map_or(0, |item| item.received_ns);

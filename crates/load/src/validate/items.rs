@@ -60,7 +60,7 @@ impl ItemRule {
             .read(message)
             .map_err(|reason| wrong(reason).with_body(message))?;
         let Some(due) = state.missing.next() else {
-            let count = state.missing.count();
+            let count = state.missing.total();
             return Err(wrong(format!("an item after all {count}")).with_body(message));
         };
         check_content(&state.missing, due, &item)
@@ -93,7 +93,7 @@ impl ItemRule {
 /// # Errors
 /// When items are missing.
 pub(super) fn check_end(state: Option<&ItemState>) -> Result<(), Rejection> {
-    match state.map(|state| (state.missing.len(), state.missing.count())) {
+    match state.map(|state| (state.missing.len(), state.missing.total())) {
         None => Err(wrong("no item came")),
         Some((0, _)) => Ok(()),
         Some((missing, count)) => Err(wrong(format!("{missing} of {count} items did not come"))),
