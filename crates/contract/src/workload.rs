@@ -109,8 +109,6 @@ pub fn call(
                 check_size(operation, bytes, 0, streams::TEXT_BYTES_MAX)? as i32,
             ))
         }
-        Operation::Push => Call::Push(Vec::new()),
-        Operation::Chat => Call::Chat(Vec::new()),
         // 0 stands for "as it is". Another size that is silently ignored would be reported
         // as measured.
         _ if bytes > 0 => return Err(WorkloadError::OneSize { operation, bytes }),
@@ -132,6 +130,8 @@ fn build_fixed(operation: Operation) -> Result<Call, WorkloadError> {
         Operation::FindAllocation => Ok(Call::FindAllocation(FindAllocationRequest {
             group_id: allocations::GROUP_FIRST,
         })),
+        Operation::Push => Ok(Call::Push(Vec::new())),
+        Operation::Chat => Ok(Call::Chat(Vec::new())),
         Operation::CountAllocations => Ok(Call::CountAllocations(CountAllocationsRequest {})),
         _ if operation.contract() == Contract::Petclinic => Ok(petclinic::call(operation)),
         Operation::DebitReservation | Operation::ReleaseRes | Operation::ConfirmAction => {
