@@ -85,6 +85,9 @@ func hello(p *process, config options) error {
 	if config["stack.binding"] == "grpc" {
 		return helloGRPC(p, config)
 	}
+	if config["contract"] == "stream" {
+		return helloStream(p, config)
+	}
 	transport := config["stack.transport"].(string)
 	method, path, body, header := "GET", "/transfer/hello", "", []string(nil)
 	if config["stack.binding"] == "soap" {

@@ -36,6 +36,16 @@ func nameOf(config options) string {
 	return fmt.Sprint(config["stack.binding"], " ", config["stack.transport"])
 }
 
+// helloStream reads a stream of one item over HTTP.
+func helloStream(p *process, config options) error {
+	answer, err := call(p, config["stack.transport"].(string), "POST", "/stream/feed",
+		[]byte(`{"count":1,"bytes":16,"seed":1,"pattern":"constant"}`), "Content-Type", "application/json")
+	if err == nil && (answer.StatusCode != 200 || !bytes.Contains(answer.body, []byte("eEWO0hwqB5uHPb9k"))) {
+		err = fmt.Errorf("status %d, body %q", answer.StatusCode, answer.body)
+	}
+	return err
+}
+
 // eachStreamStack runs a test on every stack.
 func eachStreamStack(t *testing.T, test func(t *testing.T, p *process, config options)) {
 	t.Helper()
