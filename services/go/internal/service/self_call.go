@@ -208,5 +208,20 @@ func invoke(ctx context.Context, connection *grpc.ClientConn, method string, ope
 	if err == nil {
 		err = stream.RecvMsg(reply)
 	}
+	if err == nil {
+		err = readEnd(stream)
+	}
+	return err
+}
+
+// readEnd waits for the end of a stream of one message, so that its call has been counted.
+func readEnd(stream grpc.ClientStream) error {
+	err := stream.RecvMsg(&streampb.Item{})
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err == nil:
+		return errors.New("the service answered with more messages than it was asked for")
+	}
 	return err
 }

@@ -30,6 +30,8 @@ public final class Stream implements Model {
         threads = new ScheduledThreadPoolExecutor(count, task -> {
             Thread thread = new Thread(task, "items");
             thread.setDaemon(true);
+            // Not that of the web application, whose threads Tomcat reports when it stops.
+            thread.setContextClassLoader(Stream.class.getClassLoader());
             return thread;
         });
         threads.setRemoveOnCancelPolicy(true);

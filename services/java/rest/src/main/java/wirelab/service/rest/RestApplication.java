@@ -1,12 +1,15 @@
 package wirelab.service.rest;
 
 import jakarta.servlet.Filter;
+import java.io.IOException;
 import java.util.List;
 import org.springframework.boot.autoconfigure.http.HttpMessageConverters;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.ServerResponse;
 import wirelab.service.Calls;
@@ -38,6 +41,16 @@ public class RestApplication {
     @Bean
     HttpMessageConverters converters(Codec codec) {
         return new HttpMessageConverters(false, List.of(new ReplyConverter(codec::write)));
+    }
+
+    /**
+     * A client that cancels a stream over HTTP/2 is no failure of the service; Tomcat would log it as one, with
+     * its stack.
+     */
+    @Bean
+    HandlerExceptionResolver clientIsGone() {
+        return (request, response, handler, error) ->
+                error instanceof IOException && response.isCommitted() ? new ModelAndView() : null;
     }
 
     /** The contract's paths. */
