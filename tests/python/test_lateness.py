@@ -159,8 +159,8 @@ def without(index: int) -> Change:
     return lambda item: None if item["index"] == index else item
 
 
-def changed(index: int, **fields: Any) -> Change:
-    return lambda item: {**item, **fields} if item["index"] == index else item
+def changed(at: int, **fields: Any) -> Change:
+    return lambda item: {**item, **fields} if item["index"] == at else item
 
 
 @pytest.mark.parametrize(
