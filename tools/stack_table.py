@@ -28,6 +28,7 @@ from wirelab.process.services import Programs, Service, Settings
 from wirelab.records.service import OWN
 from wirelab.stack import manifests
 from wirelab.stack.manifests import Catalogue, Served
+from wirelab.stack.operations import CONTRACTS
 from wirelab.stack.reference import Stack
 
 README = Path("README.md")
@@ -199,9 +200,10 @@ def starter(catalogue: Catalogue, scratch: Scratch, interruption: Interruption) 
 
     def ready(stack: Stack) -> Report:
         if stack not in known:
-            program = programs.program(stack, interruption)
+            contract = _contract(catalogue, stack)
+            program = programs.program(stack, interruption, contract)
             listen = ListenSpec.of(stack, scratch)
-            configuration = Settings().configuration(stack, listen=listen)
+            configuration = Settings().configuration(stack, contract, listen)
             log = scratch.folder / "service.log"
             with Service(
                 program, configuration, ProcessOptions(log=log), interruption=interruption
@@ -211,6 +213,12 @@ def starter(catalogue: Catalogue, scratch: Scratch, interruption: Interruption) 
         return known[stack]
 
     return ready
+
+
+def _contract(catalogue: Catalogue, stack: Stack) -> str:
+    """The first contract that is served by the stack."""
+    manifest = catalogue.by_language[stack.axes.language]
+    return next(name for name in CONTRACTS if manifest.refusal(stack, name) is None)
 
 
 def page(ready: Ready) -> tuple[str, str]:

@@ -15,7 +15,7 @@ set -eu
 
 protoc_gen_go=v1.36.12
 protoc_gen_go_grpc=v1.6.2
-contracts="transfer charging calendar records petclinic"
+contracts="transfer charging calendar records petclinic stream"
 
 service=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$service/../.." && pwd)

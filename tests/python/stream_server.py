@@ -3,6 +3,7 @@ with."""
 
 from __future__ import annotations
 
+import re
 import socket
 import struct
 import threading
@@ -28,6 +29,8 @@ class Request:
     """After each message."""
     size: int = 0
     """Bytes that were sent."""
+    body: bytes = b""
+    """Of a request with a content-length."""
 
     def head(self, framing: str = "transfer-encoding: chunked", kind: str = EVENTS) -> None:
         """Status and fields."""
@@ -90,19 +93,24 @@ class StreamServer:
 
     def _serve(self, connection: socket.socket) -> None:
         with connection, suppress(OSError):
-            while self._read_request(connection):
-                request = Request(connection, time.monotonic_ns())
+            while (body := self._read_request(connection)) is not None:
+                request = Request(connection, time.monotonic_ns(), body=body)
                 self.requests.append(request)
                 self._answer(request)
 
-    def _read_request(self, connection: socket.socket) -> bool:
-        head = b""
-        while b"\r\n\r\n" not in head and not head.startswith(PREFACE):
+    def _read_request(self, connection: socket.socket) -> bytes | None:
+        """The body of the next request; None at the end of the connection."""
+        read = b""
+        while b"\r\n\r\n" not in read and not read.startswith(PREFACE):
             received = connection.recv(65536)
             if not received:
-                return False
-            head += received
-        return True
+                return None
+            read += received
+        head, _, body = read.partition(b"\r\n\r\n")
+        length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+        while length and len(body) < int(length[1]):
+            body += connection.recv(65536)
+        return body
 
 
 @contextmanager

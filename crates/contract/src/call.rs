@@ -26,6 +26,8 @@ use crate::records::{
     AllocateReply, AllocateRequest, CountAllocationsReply, CountAllocationsRequest,
     FindAllocationReply, FindAllocationRequest,
 };
+use crate::stream::{FeedRequest, Item, PushReply};
+use crate::streams::Schedule;
 use crate::transfer::{
     DownloadRequest, HelloBytesReply, HelloReply, HelloRequest, SubmitReply, SubmitRequest,
     UploadReply, UploadRequest,
@@ -101,6 +103,11 @@ pub enum Call {
     AddVisit(AddVisitRequest),
     UpdateVisit(UpdateVisitRequest),
     DeleteVisit(DeleteVisitRequest),
+    Feed(FeedRequest),
+    /// The items of the client.
+    Push(Vec<Item>),
+    /// The same.
+    Chat(Vec<Item>),
 }
 
 /// What is said of calls whose request is one message, once.
@@ -114,33 +121,37 @@ macro_rules! calls {
                     Call::Hello { .. } => Operation::Hello,
                     Call::HelloBytes { .. } => Operation::HelloBytes,
                     Call::UploadStream { .. } => Operation::UploadStream,
+                    Call::Push(_) => Operation::Push,
+                    Call::Chat(_) => Operation::Chat,
                     $(Call::$variant(_) => Operation::$variant,)*
                 }
             }
 
-            /// Lets `visitor` see the request message; `None` for UploadStream, whose
-            /// request is many.
+            /// Lets `visitor` see the request message; `None` for UploadStream, Push and Chat,
+            /// whose request is many.
             pub fn visit<V: MessageVisitor>(&self, visitor: V) -> Option<V::Output> {
                 match self {
                     // Both have the same empty request; the operation differs.
                     Call::Hello { .. } | Call::HelloBytes { .. } => {
                         Some(visitor.visit(&HelloRequest {}))
                     }
-                    Call::UploadStream { .. } => None,
+                    Call::UploadStream { .. } | Call::Push(_) | Call::Chat(_) => None,
                     $(Call::$variant(request) => Some(visitor.visit(request)),)*
                 }
             }
 
             /// The call with the request that `mapper` makes of its own; `None` where the
-            /// request is made of a size alone.
+            /// request is made of a size alone, or is many messages.
             pub(crate) fn map<M: MessageMapper>(
                 &self,
                 mapper: M,
             ) -> Option<Result<Call, M::Error>> {
                 match self {
-                    Call::Hello { .. } | Call::HelloBytes { .. } | Call::UploadStream { .. } => {
-                        None
-                    }
+                    Call::Hello { .. }
+                    | Call::HelloBytes { .. }
+                    | Call::UploadStream { .. }
+                    | Call::Push(_)
+                    | Call::Chat(_) => None,
                     $(Call::$variant(request) => Some(mapper.map(request).map(Call::$variant)),)*
                 }
             }
@@ -198,6 +209,7 @@ calls! {
     AddVisit,
     UpdateVisit,
     DeleteVisit,
+    Feed,
 }
 
 /// A typed reply.
@@ -238,6 +250,11 @@ pub enum Reply {
     Vets(Vets),
     Vet(Vet),
     Visits(Visits),
+    /// To Feed: the items in order, without the times at which they are sent.
+    Feed(Schedule),
+    Push(PushReply),
+    /// To Chat: the same.
+    Chat(Vec<Item>),
 }
 
 /// What is said of replies of one message, once.
@@ -254,12 +271,12 @@ macro_rules! replies {
         )*
 
         impl Reply {
-            /// Lets `visitor` see the reply message; `None` for Download, whose
-            /// reply is many.
+            /// Lets `visitor` see the reply message; `None` for Download, Feed and Chat,
+            /// whose reply is many.
             pub fn visit<V: MessageVisitor>(&self, visitor: V) -> Option<V::Output> {
                 match self {
                     $(Reply::$variant(message) => Some(visitor.visit(message)),)*
-                    Reply::Download(_) => None,
+                    Reply::Download(_) | Reply::Feed(_) | Reply::Chat(_) => None,
                 }
             }
         }
@@ -297,4 +314,5 @@ replies! {
     Deploy(DeployReply),
     Book(BookReply),
     Entries(EntriesReply),
+    Push(PushReply),
 }

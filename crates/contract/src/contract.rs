@@ -16,16 +16,19 @@ pub enum Contract {
     Records,
     /// Owners, pets and vets of a clinic: REST and gRPC only.
     Petclinic,
+    /// Calls with many messages, each due at a known time: REST, SSE and gRPC only.
+    Stream,
 }
 
 impl Contract {
     /// Every contract.
-    pub const ALL: [Contract; 5] = [
+    pub const ALL: [Contract; 6] = [
         Contract::Transfer,
         Contract::Charging,
         Contract::Calendar,
         Contract::Records,
         Contract::Petclinic,
+        Contract::Stream,
     ];
 
     /// The name: `transfer`.
@@ -37,6 +40,7 @@ impl Contract {
             Contract::Calendar => "calendar",
             Contract::Records => "records",
             Contract::Petclinic => "petclinic",
+            Contract::Stream => "stream",
         }
     }
 
@@ -49,6 +53,7 @@ impl Contract {
             Contract::Calendar => "Calendar",
             Contract::Records => "Records",
             Contract::Petclinic => "Petclinic",
+            Contract::Stream => "Stream",
         }
     }
 
@@ -57,7 +62,7 @@ impl Contract {
     /// from making code for forms that do not exist.
     #[must_use]
     pub const fn is_json_and_protobuf_only(self) -> bool {
-        matches!(self, Contract::Petclinic)
+        matches!(self, Contract::Petclinic | Contract::Stream)
     }
 
     /// The XML namespace: `urn:wirelab:transfer:v1`.
@@ -69,6 +74,7 @@ impl Contract {
             Contract::Calendar => "urn:wirelab:calendar:v1",
             Contract::Records => "urn:wirelab:records:v1",
             Contract::Petclinic => "urn:wirelab:petclinic:v1",
+            Contract::Stream => "urn:wirelab:stream:v1",
         }
     }
 }
@@ -81,7 +87,7 @@ impl fmt::Display for Contract {
 
 /// A name that no contract has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown contract {0:?}; use transfer, charging, calendar, records or petclinic")]
+#[error("unknown contract {0:?}; use transfer, charging, calendar, records, petclinic or stream")]
 pub struct UnknownContract(pub String);
 
 impl FromStr for Contract {

@@ -92,6 +92,33 @@ pub enum ApplicationError {
     /// A request of petclinic that breaks a limit, or refers to a row that is not there.
     #[error("invalid request")]
     Invalid,
+    /// A feed of an impossible number of items.
+    #[error("count must be 1 to 1000000")]
+    FeedCount,
+    /// A feed with texts of an impossible size.
+    #[error("bytes must be 0 to 65536")]
+    FeedBytes,
+    /// A feed with an impossible gap.
+    #[error("gap_us must be 0 to 60000000")]
+    FeedGap,
+    /// A feed of a pattern that does not exist.
+    #[error("pattern must be constant, bursts, pause or tokens")]
+    FeedPattern,
+    /// Too many bytes in the texts of one stream.
+    #[error("at most 1073741824 bytes")]
+    StreamTooLarge,
+    /// A feed that would last too long.
+    #[error("at most 3600 s")]
+    StreamTooLong,
+    /// An item of a client with another number than is due.
+    #[error("items must be numbered from 0 without gaps")]
+    ItemOrder,
+    /// Too many items of a client.
+    #[error("at most 1000000 items")]
+    TooManyStreamItems,
+    /// Too long a text in an item of a client.
+    #[error("at most 65536 bytes in a text")]
+    ItemTooLong,
 }
 
 /// What a service answers whose database cannot be reached, or whose pool has no
@@ -112,7 +139,7 @@ impl ApplicationError {
     }
 
     /// Every application error.
-    pub const ALL: [ApplicationError; 29] = [
+    pub const ALL: [ApplicationError; 38] = [
         ApplicationError::EmptyBatch,
         ApplicationError::TooManyRecords,
         ApplicationError::TooManyItems,
@@ -142,6 +169,15 @@ impl ApplicationError {
         ApplicationError::NoGroup,
         ApplicationError::NotFound,
         ApplicationError::Invalid,
+        ApplicationError::FeedCount,
+        ApplicationError::FeedBytes,
+        ApplicationError::FeedGap,
+        ApplicationError::FeedPattern,
+        ApplicationError::StreamTooLarge,
+        ApplicationError::StreamTooLong,
+        ApplicationError::ItemOrder,
+        ApplicationError::TooManyStreamItems,
+        ApplicationError::ItemTooLong,
     ];
 }
 

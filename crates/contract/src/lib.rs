@@ -5,14 +5,15 @@
 //! and no transport. [`texts`] is fast because texts of 64 MiB are made while
 //! people wait, and [`State`] is because the embedded services keep theirs in it.
 //!
-//! - [`transfer`], [`charging`], [`calendar`], [`records`], [`petclinic`]: the messages, made from
-//!   `contracts/*.proto`; [`Message`] says what their serde form is;
+//! - [`transfer`], [`charging`], [`calendar`], [`records`], [`petclinic`], [`stream`]: the messages,
+//!   made from `contracts/*.proto`; [`Message`] says what their serde form is;
 //! - [`Contract`], [`Operation`]: their names in every mapping;
 //! - [`ops`]: each unary operation as a type, and the way from its name to it;
 //! - [`Call`], [`Reply`]: any call and any reply as a value;
 //! - [`allocations`]: the tables with which a service of records starts;
 //! - [`clinic`]: rows, limits and routes of petclinic;
-//! - [`State`]: what each operation must answer; [`model`]: transfer's part;
+//! - [`State`]: what each operation must answer; [`model`]: transfer's part,
+//!   [`streams`]: stream's;
 //! - [`texts`]: the texts and patterns that the contracts speak of;
 //! - [`print_error!`]: messages on standard error;
 //! - [`ranks`]: what the slowest of many times are made of;
@@ -46,6 +47,7 @@ pub mod ranks;
 pub mod refusal;
 pub mod standard_error;
 mod state;
+pub mod streams;
 pub mod texts;
 pub mod workload;
 
@@ -83,6 +85,12 @@ pub mod calendar {
 #[allow(missing_docs)]
 pub mod petclinic {
     include!("generated/wirelab.petclinic.v1.rs");
+}
+
+/// The messages of `contracts/stream.proto`.
+#[allow(missing_docs)]
+pub mod stream {
+    include!("generated/wirelab.stream.v1.rs");
 }
 
 /// The messages of `contracts/records.proto`.

@@ -113,10 +113,14 @@ pub fn upload(data: &[u8]) -> Result<UploadReply, ApplicationError> {
 /// SHA-256 of `data` as 64 lower-case hexadecimal digits.
 #[must_use]
 pub fn sha256_hex(data: &[u8]) -> String {
+    hex(&Sha256::digest(data))
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digest = Sha256::digest(data);
     // The upper half first, as hexadecimal is written.
-    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits
         .map(|digit| char::from(DIGITS[usize::from(digit)]))
         .collect()

@@ -112,6 +112,12 @@ pub enum Operation {
     UpdateVisit,
     /// Deletes visit.
     DeleteVisit,
+    /// Items on a schedule, as a stream.
+    Feed,
+    /// A stream of items of the client.
+    Push,
+    /// A stream of items, each answered by one.
+    Chat,
 }
 
 /// Contract, name, name with a lower-case first letter, path in REST.
@@ -119,7 +125,7 @@ type Row = (Contract, &'static str, &'static str, &'static str);
 
 impl Operation {
     /// Every operation, contract by contract, each in its own order.
-    pub const ALL: [Operation; 52] = [
+    pub const ALL: [Operation; 55] = [
         Operation::Hello,
         Operation::HelloBytes,
         Operation::Submit,
@@ -172,6 +178,9 @@ impl Operation {
         Operation::AddVisit,
         Operation::UpdateVisit,
         Operation::DeleteVisit,
+        Operation::Feed,
+        Operation::Push,
+        Operation::Chat,
     ];
 
     /// The operation of `contract` that is called `name`.
@@ -196,7 +205,7 @@ impl Operation {
 
     #[rustfmt::skip]
     fn row(self) -> Row {
-        use Contract::{Calendar, Charging, Petclinic, Records, Transfer};
+        use Contract::{Calendar, Charging, Petclinic, Records, Stream, Transfer};
         match self {
             Operation::Hello => (Transfer, "Hello", "hello", "/transfer/hello"),
             Operation::HelloBytes => (Transfer, "HelloBytes", "helloBytes", "/transfer/hello-bytes"),
@@ -250,6 +259,9 @@ impl Operation {
             Operation::AddVisit => (Petclinic, "AddVisit", "addVisit", ""),
             Operation::UpdateVisit => (Petclinic, "UpdateVisit", "updateVisit", ""),
             Operation::DeleteVisit => (Petclinic, "DeleteVisit", "deleteVisit", ""),
+            Operation::Feed => (Stream, "Feed", "feed", "/stream/feed"),
+            Operation::Push => (Stream, "Push", "push", "/stream/push"),
+            Operation::Chat => (Stream, "Chat", "chat", "/stream/chat"),
         }
     }
 
@@ -281,11 +293,12 @@ impl Operation {
         format!("/wirelab.{package}.v1.{service}/{}", self.name())
     }
 
-    /// Method and path in REST; `None` for streams of messages, which REST does not have, and
+    /// Method and path in REST; `None` for streams of messages that REST does not have, and
     /// for petclinic, whose paths have parameters: see [`Operation::route`].
     #[must_use]
     pub fn rest(self) -> Option<(&'static str, &'static str)> {
-        if self.streaming() || self.contract() == Contract::Petclinic {
+        let is_in_grpc_only = self.streaming() && !self.is_in_http();
+        if is_in_grpc_only || self.contract() == Contract::Petclinic {
             return None;
         }
         let method = match self {
@@ -305,7 +318,20 @@ impl Operation {
     /// Whether its request or its reply is a stream of messages.
     #[must_use]
     pub fn streaming(self) -> bool {
-        matches!(self, Operation::UploadStream | Operation::Download)
+        matches!(self, Operation::UploadStream | Operation::Download) || self.has_items()
+    }
+
+    /// Whether it moves the items of the contract stream.
+    #[must_use]
+    pub fn has_items(self) -> bool {
+        self.contract() == Contract::Stream
+    }
+
+    /// Whether it is a stream of items that has a form in HTTP without gRPC: lines of JSON, or
+    /// events (contracts/README.md, stream).
+    #[must_use]
+    pub fn is_in_http(self) -> bool {
+        matches!(self, Operation::Feed | Operation::Push)
     }
 
     /// Whether the reply follows from the request and the service's
@@ -405,8 +431,8 @@ mod tests {
                 .collect();
             let path = format!("/{}/{hyphened}", operation.contract());
             let rest = operation.rest().map(|(_, path)| path);
-            let has_one_path =
-                !operation.streaming() && operation.contract() != Contract::Petclinic;
+            let has_one_path = operation.is_in_http()
+                || !operation.streaming() && operation.contract() != Contract::Petclinic;
             assert_eq!(rest, has_one_path.then_some(path.as_str()));
         }
         assert_eq!(

@@ -86,7 +86,11 @@ macro_rules! unary {
             pub fn visit_unary<V: UnaryVisitor>(self, visitor: V) -> Option<V::Output> {
                 match self {
                     $(Operation::$name => Some(visitor.visit::<$name>()),)*
-                    Operation::UploadStream | Operation::Download => None,
+                    Operation::UploadStream
+                    | Operation::Download
+                    | Operation::Feed
+                    | Operation::Push
+                    | Operation::Chat => None,
                 }
             }
         }

@@ -8,6 +8,7 @@ use crate::calendars::{self, Calendars};
 use crate::call::{Call, Reply};
 use crate::clinic::tables::Clinic;
 use crate::error::ApplicationError;
+use crate::streams::{self, Schedule};
 use crate::{model, texts};
 
 /// What a service is given to hold at its start.
@@ -141,6 +142,9 @@ impl State {
             Call::AddVisit(request) => self.clinic().add_visit(request)?.into(),
             Call::UpdateVisit(request) => self.clinic().update_visit(request)?.into(),
             Call::DeleteVisit(request) => self.clinic().delete_visit(request)?.into(),
+            Call::Feed(request) => Reply::Feed(Schedule::of(request)?),
+            Call::Push(items) => streams::push(items)?.into(),
+            Call::Chat(items) => Reply::Chat(streams::chat(items)?),
         })
     }
 

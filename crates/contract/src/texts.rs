@@ -17,7 +17,7 @@ const BYTES_PER_OUTPUT: usize = 8;
 ///
 /// The one implementation of the lab: seeds of arrivals, samples and faults go through it,
 /// so a recorded seed repeats the same numbers in every crate.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SplitMix64 {
     state: u64,
 }
@@ -63,16 +63,33 @@ pub fn text(n: usize) -> String {
     if n == 14 {
         return "Hello, wirelab".to_owned();
     }
-    let mut generator = SplitMix64::new(0);
-    let mut characters = vec![0_u8; n];
-    for piece in characters.chunks_mut(CHARACTERS_PER_OUTPUT) {
-        let z = generator.next_u64();
-        for (k, character) in piece.iter_mut().enumerate() {
-            // From the low bits on; the upper four of 64 are not used.
-            *character = ALPHABET[(z >> (6 * k)) as usize & 63];
-        }
+    characters(SplitMix64::new(0), n)
+}
+
+/// `n` characters of the alphabet, as a generator gives them.
+#[must_use]
+pub fn characters(mut generator: SplitMix64, n: usize) -> String {
+    let mut characters = Vec::with_capacity(n);
+    while characters.len() < n {
+        let piece = ten_characters(&mut generator);
+        let missing = piece.len().min(n - characters.len());
+        characters.extend_from_slice(&piece[..missing]);
     }
     String::from_utf8(characters).expect("the alphabet is ASCII")
+}
+
+/// Whether a text is what [`characters`] gives, without making that.
+#[must_use]
+pub fn are_characters(mut generator: SplitMix64, text: &[u8]) -> bool {
+    let mut pieces = text.chunks(CHARACTERS_PER_OUTPUT);
+    pieces.all(|piece| ten_characters(&mut generator)[..piece.len()] == *piece)
+}
+
+/// The characters that one output gives.
+fn ten_characters(generator: &mut SplitMix64) -> [u8; CHARACTERS_PER_OUTPUT] {
+    let z = generator.next_u64();
+    // From the low bits on; the upper four of 64 are not used.
+    std::array::from_fn(|k| ALPHABET[(z >> (6 * k)) as usize & 63])
 }
 
 /// `pattern(n)` of the contract: `n` bytes.

@@ -15,6 +15,7 @@ use crate::contract::Contract;
 use crate::model::{CHUNK_BYTES_MAX, TRANSFER_BYTES_MAX};
 use crate::operation::Operation;
 use crate::records::{CountAllocationsRequest, FindAllocationRequest};
+use crate::streams;
 use crate::texts::{SplitMix64, pattern, text};
 use crate::transfer::{DownloadRequest, Record, SubmitRequest, UploadRequest};
 
@@ -103,6 +104,11 @@ pub fn call(
         Operation::Deploy if bytes > 0 => Call::Deploy(DeployRequest {
             document: text(check_size(operation, bytes, 1, DOCUMENT_BYTES_MAX as u64)? as usize),
         }),
+        Operation::Feed => {
+            Call::Feed(streams::sample(
+                check_size(operation, bytes, 0, streams::TEXT_BYTES_MAX)? as i32,
+            ))
+        }
         // 0 stands for "as it is". Another size that is silently ignored would be reported
         // as measured.
         _ if bytes > 0 => return Err(WorkloadError::OneSize { operation, bytes }),
@@ -124,6 +130,8 @@ fn build_fixed(operation: Operation) -> Result<Call, WorkloadError> {
         Operation::FindAllocation => Ok(Call::FindAllocation(FindAllocationRequest {
             group_id: allocations::GROUP_FIRST,
         })),
+        Operation::Push => Ok(Call::Push(Vec::new())),
+        Operation::Chat => Ok(Call::Chat(Vec::new())),
         Operation::CountAllocations => Ok(Call::CountAllocations(CountAllocationsRequest {})),
         _ if operation.contract() == Contract::Petclinic => Ok(petclinic::call(operation)),
         Operation::DebitReservation | Operation::ReleaseRes | Operation::ConfirmAction => {

@@ -14,6 +14,8 @@ values! {
     Binding of "binding" {
         /// REST over HTTP.
         Rest = "rest",
+        /// Server-Sent Events over HTTP; contract stream only.
+        Sse = "sse",
         /// SOAP over HTTP.
         Soap = "soap",
         /// gRPC over HTTP/2.
@@ -83,6 +85,13 @@ pub const BINDINGS: &[BindingRow] = &[
         ],
         transports: WEB,
         transports_because: "rest and soap are spoken over HTTP",
+    },
+    BindingRow {
+        name: Binding::Sse,
+        codecs: &[Codec::Json],
+        // HTTP/1.0 has no chunks, so that its end would be that of the connection.
+        transports: &[Transport::Http11, Transport::Http2],
+        transports_because: "events are a reply of HTTP/1.1 or HTTP/2",
     },
     BindingRow {
         name: Binding::Soap,

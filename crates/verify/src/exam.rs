@@ -6,7 +6,7 @@ use crate::finding::{Exam, Section};
 use crate::numbers::Numbers;
 use crate::subject::Subjects;
 use crate::walk::Walk;
-use crate::{calendar, charging, money, petclinic, records, transfer};
+use crate::{calendar, charging, money, petclinic, records, streams, transfer};
 
 /// What is examined.
 #[derive(Debug, Clone, Copy)]
@@ -88,6 +88,9 @@ fn run(
             return petclinic::errors(walk, validation);
         }
         (Contract::Petclinic, Section::Limits) => return petclinic::limits(walk, validation),
+        (Contract::Stream, Section::Operations) => streams::operations(walk, seed),
+        (Contract::Stream, Section::Errors) => streams::errors(walk),
+        (Contract::Stream, Section::Limits) => streams::limits(walk),
         (_, Section::Vectors | Section::Money | Section::Concurrency) => {}
     }
     Vec::new()

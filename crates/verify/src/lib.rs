@@ -20,6 +20,7 @@ mod money;
 mod numbers;
 mod petclinic;
 mod records;
+mod streams;
 mod subject;
 mod transfer;
 mod walk;

@@ -1,5 +1,6 @@
 //! What is examined.
 
+use wirelab_contract::stream::Item;
 use wirelab_contract::{Call, Reply};
 
 /// The response of a subject to a call.
@@ -9,6 +10,8 @@ pub enum Response {
     Reply(Reply),
     /// The chunks of a download, in their order.
     Chunks(Vec<Vec<u8>>),
+    /// The items of Feed or Chat, in their order.
+    Items(Vec<Item>),
     /// An application error with that text, in the form that the binding
     /// demands (status, fault code, exception).
     Error(String),
@@ -21,7 +24,7 @@ pub trait Subject {
     /// Makes one call and waits for its response.
     fn call(&mut self, call: &Call) -> Response;
 
-    /// Whether its stack has a form for this call: streams exist in gRPC only,
+    /// Whether its stack has a form for this call: most streams exist in gRPC only,
     /// and JSON has no NaN.
     fn carries(&self, call: &Call) -> bool {
         // Most subjects carry every call, as the models in tests do.

@@ -4,6 +4,7 @@ use wirelab_contract::{ApplicationError, Call, Reply, State};
 
 use crate::finding::Finding;
 use crate::numbers::Numbers;
+use crate::streams;
 use crate::subject::{Response, Subject};
 
 /// Findings of one section after which it is clear enough.
@@ -77,7 +78,7 @@ impl<'a> Walk<'a> {
         // A refusal by the library has a text of its own. A text of the contract shows that
         // the list was read and its fields were looked at.
         let read = match &response {
-            Response::Reply(_) | Response::Chunks(_) => true,
+            Response::Reply(_) | Response::Chunks(_) | Response::Items(_) => true,
             Response::Error(text) => {
                 Some(text) != expected.as_ref() && text.parse::<ApplicationError>().is_ok()
             }
@@ -112,6 +113,12 @@ impl<'a> Walk<'a> {
                 }
                 Err(("the pattern".into(), "other bytes in the chunks".into()))
             }
+            (Ok(Reply::Feed(schedule)), Response::Items(found)) => {
+                streams::compare_feed(schedule, &found)
+            }
+            (Ok(Reply::Chat(expected)), Response::Items(found)) => {
+                streams::compare_chat(expected, &found)
+            }
             (Ok(expected), Response::Reply(mut found)) => {
                 self.numbers
                     // Before the replies are compared: the service may choose its numbers,
@@ -141,7 +148,7 @@ fn lengths(chunks: &[Vec<u8>]) -> String {
     format!("{} chunks, {whole} bytes, the last of {last}", chunks.len())
 }
 
-fn same(expected: &str, found: &str) -> Result<(), (String, String)> {
+pub(crate) fn same(expected: &str, found: &str) -> Result<(), (String, String)> {
     match expected == found {
         true => Ok(()),
         false => Err((excerpt(expected), excerpt(found))),

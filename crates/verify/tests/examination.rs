@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use wirelab_contract::lists::ITEMS_MAX;
+use wirelab_contract::stream::Item;
+use wirelab_contract::streams::Schedule;
 use wirelab_contract::{ApplicationError, Call, Contract, Reply, State, Store};
 use wirelab_verify::{Exam, Extent, Response, Section, Subject, Subjects, examine};
 
@@ -52,10 +54,38 @@ impl Subject for Connection {
             Ok(Reply::Download(chunks)) => {
                 Response::Chunks(chunks.map(|chunk| chunk.data).collect())
             }
+            Ok(Reply::Feed(schedule)) => Response::Items(sent(schedule)),
+            Ok(Reply::Chat(items)) => Response::Items(answered(items)),
             Ok(reply) => Response::Reply(reply),
             Err(error) => Response::Error(error.to_string()),
         }
     }
+}
+
+/// When the model as a service received each request, nanoseconds.
+const RECEIVED_NS: i64 = 1_000_000;
+
+/// The items of a feed, each sent when it is due.
+fn sent(schedule: Schedule) -> Vec<Item> {
+    let texts = schedule.clone();
+    let items = schedule.map(|due| Item {
+        index: due.index,
+        due_ns: due.due_ns as i64,
+        sent_ns: RECEIVED_NS + due.due_ns as i64,
+        received_ns: if due.index == 0 { RECEIVED_NS } else { 0 },
+        text: texts.text(due.index),
+    });
+    items.collect()
+}
+
+/// The items of a chat, each sent when it was received.
+fn answered(items: Vec<Item>) -> Vec<Item> {
+    let items = items.into_iter().map(|item| Item {
+        sent_ns: RECEIVED_NS,
+        received_ns: RECEIVED_NS,
+        ..item
+    });
+    items.collect()
 }
 
 fn exams(contract: Contract, wrong: Wrong) -> Vec<Exam> {
@@ -142,6 +172,29 @@ fn a_limit_that_is_off_by_one_is_found() {
         _ => answer,
     });
     assert_eq!(failed, [Section::Limits]);
+}
+
+#[test]
+fn an_item_out_of_order_is_found() {
+    let failed = sections_that_failed(Contract::Stream, |_, answer| {
+        answer.map(|reply| match reply {
+            Reply::Chat(mut items) => {
+                items.reverse();
+                Reply::Chat(items)
+            }
+            other => other,
+        })
+    });
+    assert_eq!(failed, [Section::Operations]);
+}
+
+#[test]
+fn a_limit_of_texts_that_is_off_by_one_is_found() {
+    let failed = sections_that_failed(Contract::Stream, |call, answer| match call {
+        Call::Feed(request) if request.bytes == 65_536 => Err(ApplicationError::FeedBytes),
+        _ => answer,
+    });
+    assert_eq!(failed, [Section::Errors, Section::Limits]);
 }
 
 #[test]

@@ -244,7 +244,7 @@ def read_call(options: Options, target: Stack | Server) -> Call:
         wait_settings=connection.wait_settings,
         ca=_accept_file("--ca", connection.ca),
         insecure=connection.insecure,
-        request=_read_request(options.contract, options.seed),
+        request=_read_request(options.contract, target, options.seed),
         work=_accept_work(connection.work),
     )
 
@@ -321,6 +321,9 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "operation": contract.operation,
         "sequence": contract.sequence,
         "size": contract.size,
+        "items": contract.items,
+        "item-gap": contract.item_gap,
+        "item-pattern": contract.item_pattern,
         "mix": contract.mix,
         "step": contract.steps,
         "data-file": contract.data_file,
@@ -402,9 +405,11 @@ def _read_header(text: str) -> tuple[str, str]:
     return name.strip().lower(), value.strip()
 
 
-def _read_request(contract: ContractOptions, seed: int) -> Request:
+def _read_request(contract: ContractOptions, target: Stack | Server, seed: int) -> Request:
     """The request to one of wirelab's services. Raises :class:`UsageError`."""
     from wirelab.drive import request
+    from wirelab.stack.operations import FEED
+    from wirelab.stack.reference import Stack
 
     data = request.Data(
         _accept_file("--data-file", contract.data_file),
@@ -416,7 +421,11 @@ def _read_request(contract: ContractOptions, seed: int) -> Request:
         return request.mix(contract.mix, seed)
     if contract.steps:
         return request.steps(contract.steps, data, seed)
-    message = request.single(contract.operation, contract.sequence, contract.size)
+    operation = contract.operation
+    if operation is None and isinstance(target, Stack) and target.axes.binding == "sse":
+        operation = FEED
+    items = request.items(contract.items, contract.item_gap, contract.item_pattern)
+    message = request.single(operation, contract.sequence, contract.size, items)
     return request.with_data(message, data, seed) if data else request.Request.of(message)
 
 

@@ -420,7 +420,10 @@ class StreamsOutcome(msgspec.Struct, frozen=True, kw_only=True):
     Of chat completions also `ttft`, to the first token, and `tpot`, per token after the first;
     gaps are between events with a token. A stream that failed before its first message is in
     `ttfm` with the time until then, and one that failed later in `stall` with the time since
-    its last message."""
+    its last message. Of feeds of the contract stream also `lateness`, from when an item was due
+    to its last byte, `service_late`, from when it was due to when the service sent it, and
+    `delivery`, the rest. The next item of a feed that failed is in `lateness` with the time
+    since it was due."""
 
     bytes: int
     """Bytes of these streams, framing included."""

@@ -94,6 +94,22 @@ class Expect(
     """HTTP status; absent: any 2xx."""
 
 
+class FeedItems(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """The items that Feed of the contract stream is asked for (contracts/stream.proto).
+    Requests have 64 seeds in turn, from `seed` on."""
+
+    count: int = 100
+    """Number of items, 1 to 1,000,000."""
+    gap_us: int = 10000
+    """Mean gap between two items in microseconds, 0 to 60,000,000."""
+    pattern: str = "constant"
+    """`constant`, `bursts`, `pause` or `tokens`."""
+    seed: int = 0
+    """The first seed."""
+
+
 class Group(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -443,7 +459,7 @@ class Stack(
 
     after_idle: Literal["restart", "keep"] | None = None
     """of a pause, at both ends of a link; restart: it shrinks TCP's congestion window"""
-    binding: Literal["rest", "soap", "grpc", "iiop", "raw"]
+    binding: Literal["rest", "sse", "soap", "grpc", "iiop", "raw"]
     """How the contract is spoken."""
     byte_order: Literal["little", "big"] | None = None
     """of the client's GIOP messages"""
@@ -663,13 +679,16 @@ class ContractWorkload(
     bytes: int = 0
     """Size of the operation's large part in bytes: the text of Hello and HelloBytes, the
     protobuf encoding of Submit's request, the data of Upload, UploadStream and Download, the
-    document of Deploy. Of no meaning to the others."""
+    document of Deploy, each text of Feed and Push. Of no meaning to the others."""
     chunk_bytes: int = 65536
     """Size of a chunk in streams, in bytes."""
     contract: str
-    """`transfer`, `charging` or `calendar`."""
+    """`transfer`, `charging`, `calendar`, `records`, `petclinic` or `stream`."""
     data: Data | None = None
     """Values that differ from call to call."""
+    items: FeedItems | None = None
+    """The items of Feed and Push, with texts of `bytes` bytes; absent: 100 items, 10 ms
+    apart."""
     operation: str
     """Its name in the contract: `Hello`, `Reserve`, `Book`, …"""
 

@@ -21,7 +21,8 @@ class ServiceConfig(
     collector: Collector = msgspec.field(default_factory=lambda: msgspec.convert({}, Collector))
     """Options of a garbage collector; Rust has none."""
     contract: str
-    """The contract to serve: `transfer`, `charging`, `calendar` or `records`."""
+    """The contract to serve: `transfer`, `charging`, `calendar`, `records`, `petclinic` or
+    `stream`."""
     faults: FaultSwitches = msgspec.field(
         default_factory=lambda: msgspec.convert(
             {
@@ -240,7 +241,7 @@ class WrongReplies(
     """In which way."""
 
 
-Binding = Literal["rest", "soap", "grpc", "iiop", "raw"]
+Binding = Literal["rest", "sse", "soap", "grpc", "iiop", "raw"]
 """How a contract is spoken."""
 
 Codec = Literal[

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirelab.contracts import message_sizes
-from wirelab.errors import UsageError
-from wirelab.format.units import format_bytes
+from wirelab.errors import UnitError, UsageError
+from wirelab.format.units import format_bytes, parse_seconds
 from wirelab.stack import operations
-from wirelab.stack.operations import OPERATIONS, SEQUENCES, Message
+from wirelab.stack.operations import OPERATIONS, PATTERNS, SEQUENCES, Items, Message
 
 if TYPE_CHECKING:
     from wirelab.experiment.messages import Message as ExperimentMessage
@@ -45,6 +45,19 @@ class Request:
         return cls((message.name,), message.contract, size, message.workload())
 
 
+def items(count: int | None, gap: str | None, pattern: str | None) -> Items | None:
+    """The items of Feed and Push; None where no option about them is given. Raises
+    :class:`UsageError`."""
+    if count is None and gap is None and pattern is None:
+        return None
+    default = Items()
+    try:
+        gap_us = default.gap_us if gap is None else round(parse_seconds(gap) * 1e6)
+    except UnitError as error:
+        raise UsageError(f"--item-gap: {error.message}", "write for example 10ms") from None
+    return Items(count or default.count, gap_us, pattern or PATTERNS[0])
+
+
 @dataclass(frozen=True)
 class Data:
     """Options about rows whose columns replace fields of the request; "" and () where they were
@@ -66,14 +79,16 @@ class Data:
         return {"random": {"count": self.rows or ROWS, "fields": fields}, **per}
 
 
-def single(operation: str | None, sequence: str | None, size: str | None) -> Message:
+def single(
+    operation: str | None, sequence: str | None, size: str | None, items: Items | None = None
+) -> Message:
     """One operation, Hello by default, or one sequence. Raises :class:`UsageError`."""
     if operation is None and sequence is None:
         operation = HELLO.operation
     if size is None:
         size = _default_size(operation or "")
     chosen = 0 if size is None else _bytes("--size", operation or "", size)
-    request = Message(operation, sequence, chosen)
+    request = Message(operation, sequence, chosen, items=items)
     problem = (
         (operation and operations.unknown("operation", operation, OPERATIONS))
         or (sequence and operations.unknown("sequence", sequence, SEQUENCES))

@@ -122,6 +122,12 @@ class StreamsResult(msgspec.Struct, frozen=True, kw_only=True):
     """From sending to the end, of good streams."""
     per_token_ms: Milliseconds
     """Per token after the first, of each stream."""
+    lateness_ms: Milliseconds
+    """Of items of contract stream, from when each was due to its last byte."""
+    service_late_ms: Milliseconds
+    """The service's part: until it sent the item."""
+    delivery_ms: Milliseconds
+    """The rest: from when the service sent the item to its last byte."""
 
 
 class EngineResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -298,6 +304,9 @@ def _streams(group: GroupOutcome) -> StreamsResult | None:
         message_read_ms=shown("message_read"),
         duration_ms=shown("service") if group.ok else {},
         per_token_ms=shown("tpot"),
+        lateness_ms=shown("lateness"),
+        service_late_ms=shown("service_late"),
+        delivery_ms=shown("delivery"),
     )
 
 

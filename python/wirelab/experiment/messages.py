@@ -23,7 +23,7 @@ from pydantic import (
 
 from wirelab.contracts.message_sizes import OF_CODEC, resolve, sentences
 from wirelab.errors import UnitError, UsageError
-from wirelab.experiment.fields import Json, MessageSize, Model, Size
+from wirelab.experiment.fields import Json, MessageSize, Model, Size, Time
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.format.untrusted import open_regular
 from wirelab.stack import operations
@@ -45,6 +45,10 @@ OperationName = Annotated[str, *_one_of("operation", OPERATIONS)]
 """An operation of any contract."""
 SequenceName = Annotated[str, *_one_of("sequence", SEQUENCES)]
 """A function of the charging contract."""
+ItemGap = Annotated[Time, Field(le=60.0)]
+"""In seconds, at most a minute (contracts/README.md, stream)."""
+Pattern = Literal["constant", "bursts", "pause", "tokens"]
+"""How items are spread over time (contracts/stream.proto)."""
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
 
 
@@ -221,6 +225,18 @@ class Calls(Sized):
         "whole message in a codec, e.g. 2 kB of json",
     )
     chunk: Size | None = Field(None, description="size of a chunk in streams; default 65536 B")
+    items: int | None = Field(
+        None,
+        ge=1,
+        le=operations.ITEMS_MAX,
+        description="number of items per stream, with operation Feed or Push; default 100",
+    )
+    item_gap: ItemGap | None = Field(
+        None, description="mean gap between two items, e.g. 10 ms, the default"
+    )
+    item_pattern: Pattern | None = Field(
+        None, description="how items are spread over time; default constant"
+    )
     steps: tuple[Step, ...] = Field(
         (),
         max_length=100,
@@ -246,7 +262,7 @@ class Calls(Sized):
     def _without_absent(self, handler: SerializerFunctionWrapHandler) -> Json:
         """Omits unused keys that older experiments do not have."""
         dumped: Json = handler(self)
-        newer = ("steps", "data", "label", "mix")
+        newer = ("steps", "data", "label", "mix", "items", "item_gap", "item_pattern")
         return {key: value for key, value in dumped.items() if value or key not in newer}
 
     def _problem(self) -> str:
@@ -268,6 +284,8 @@ class Calls(Sized):
     def _problem_of_several(self, kind: str, *, has_size: bool) -> str:
         if self.operation or self.sequence:
             return f"a message has either operation, sequence or {kind}"
+        if self._items:
+            return f"items applies to operation Feed and Push only, not to {kind}"
         if has_size or self.chunk is not None:
             return f"write bytes and chunk in the operations of {kind}"
         if self.label is None:
@@ -288,13 +306,28 @@ class Calls(Sized):
 
     @property
     def _content(self) -> operations.Message:
-        return operations.Message(self.operation, self.sequence, self.bytes, self.chunk)
+        return operations.Message(
+            self.operation, self.sequence, self.bytes, self.chunk, self._items
+        )
+
+    @property
+    def _items(self) -> operations.Items | None:
+        """None where no key is given."""
+        given = {
+            "count": self.items,
+            "gap_us": None if self.item_gap is None else round(self.item_gap * 1e6),
+            "pattern": self.item_pattern,
+        }
+        known: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        return operations.Items(**known) if known else None
 
     @property
     def name(self) -> str:
         """The operation, ``ReservationDebit sequence``, ``browsing mix`` or ``adding steps``."""
         if self.steps:
             return f"{self.label} steps"
+        if self._items:
+            return f"{self._content.name} with {self._items.words}"
         return f"{self._content.name} {self.data.name}" if self.data else self._content.name
 
     @property

@@ -106,7 +106,7 @@ class Gap(BaseModel):
 
     services: tuple[str, ...]
     """``binding@language``, each with the axes that the gap needs, if any."""
-    contract: Literal["transfer", "charging", "calendar", "records", "petclinic"]
+    contract: Literal["transfer", "charging", "calendar", "records", "petclinic", "stream"]
     section: Literal["operations", "errors", "limits", "vectors", "money", "concurrency", "outages"]
     finding: str
     """Name of the finding."""

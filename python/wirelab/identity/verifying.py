@@ -26,13 +26,12 @@ from wirelab.process.services import Program, Programs
 from wirelab.records.service import IdentityRecord
 from wirelab.records.trial import now
 from wirelab.stack import manifests
+from wirelab.stack.operations import CONTRACTS
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
 
 Point = tuple[Stack, str]
 """An identity point and a contract."""
-
-CONTRACTS = ("transfer", "charging", "calendar", "records", "petclinic")
 
 
 def chosen(references: Sequence[str], contract: str | None = None) -> list[Point]:

@@ -149,6 +149,9 @@ STREAM_TIMES = (
     StreamTime("gap", "gap", "gap_ms"),
     StreamTime("stall", "longest gap of a stream", "longest_gap_ms"),
     StreamTime("tpot", "time per token", "per_token_ms"),
+    StreamTime("lateness", "lateness", "lateness_ms"),
+    StreamTime("service_late", "sent late by the service", "service_late_ms"),
+    StreamTime("delivery", "delivery", "delivery_ms"),
 )
 """In the order in which they are shown."""
 

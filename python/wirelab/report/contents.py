@@ -20,6 +20,7 @@ from wirelab.report.sections import (
     packets,
     replies,
     runtime,
+    streams,
     tables,
     tested_findings,
 )
@@ -101,6 +102,7 @@ def after(source: Source) -> list[Section]:
         _cells(source),
         replies.section(source),
         groups.section(source),
+        streams.section(source),
         first_calls.section(source),
         _costs(source),
         costs.costs_section(source),

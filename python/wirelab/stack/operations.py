@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from wirelab.documents.axes import Axes
-from wirelab.format.units import format_bytes
+from wirelab.format.units import format_bytes, format_seconds
 from wirelab.stack.suggestions import did_you_mean
 
 PETCLINIC = (
@@ -47,7 +47,7 @@ PETCLINIC = (
 )
 """The 33 operations of contract petclinic, in its order."""
 
-CONTRACTS = ("transfer", "charging", "calendar", "records", "petclinic")
+CONTRACTS = ("transfer", "charging", "calendar", "records", "petclinic", "stream")
 """The contracts that services may serve."""
 
 
@@ -61,8 +61,8 @@ class Operation:
     """Whether it has a variable part whose size a workload chooses."""
     size_default: int | None = None
     """Size in bytes if the workload gives none; 0: defined by the contract."""
-    is_stream: bool = False
-    """It is available with gRPC only."""
+    bindings: tuple[str, ...] = ()
+    """Those that have it; empty: all but ``sse``."""
     takes_carried: bool = False
     """It takes a number that only an earlier reply contains."""
     has_text: bool = False
@@ -91,8 +91,8 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
             Operation("HelloBytes", "transfer", is_sized=True),
             Operation("Submit", "transfer", is_sized=True),
             Operation("Upload", "transfer", is_sized=True),
-            Operation("UploadStream", "transfer", is_sized=True, is_stream=True),
-            Operation("Download", "transfer", is_sized=True, is_stream=True),
+            Operation("UploadStream", "transfer", is_sized=True, bindings=("grpc",)),
+            Operation("Download", "transfer", is_sized=True, bindings=("grpc",)),
             Operation("Credit", "charging"),
             Operation("DirectDebit", "charging"),
             Operation("Reserve", "charging"),
@@ -107,6 +107,8 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
             Operation("FindAllocation", "records"),
             Operation("CountAllocations", "records"),
             *(Operation(name, "petclinic") for name in PETCLINIC),
+            Operation("Feed", "stream", is_sized=True, bindings=("grpc", "sse", "rest")),
+            Operation("Push", "stream", is_sized=True, bindings=("grpc", "rest")),
         )
     }
 )
@@ -132,8 +134,12 @@ _SEVERAL = (" sequence", " steps", " mix")
 """Name endings of messages with several calls."""
 _SEQUENCE_NAMES = frozenset(sequence.name for sequence in SEQUENCES.values())
 
-STREAMING_BINDINGS = ("grpc",)
-"""Bindings that support streams."""
+FEED = "Feed"
+"""The only operation of binding ``sse``."""
+ITEMS_MAX = 1_000_000
+"""Items of one stream at most (contracts/README.md, stream)."""
+PATTERNS = ("constant", "bursts", "pause", "tokens")
+"""How items are spread over time (contracts/stream.proto)."""
 
 
 def words(name: str, size: str) -> str:
@@ -155,8 +161,10 @@ def refusal(name: str, axes: Axes) -> str:
     binding, codec = axes.binding, axes.codec
     if operation.takes_carried:
         return f"{name} needs a number from an earlier reply and is called within sequences only"
-    if operation.is_stream and binding not in STREAMING_BINDINGS:
-        return f"{name} is not available with {binding}, only with {', '.join(STREAMING_BINDINGS)}"
+    if operation.bindings and binding not in operation.bindings:
+        return f"{name} is not available with {binding}, only with {', '.join(operation.bindings)}"
+    if binding == "sse" and not operation.bindings:
+        return f"{name} is not available with sse, which has only {FEED}"
     if codec == "text" and not operation.has_text:
         return f"{name} with {binding} does not support codec {codec}; use json, protobuf, xml"
     return ""
@@ -177,6 +185,27 @@ Json = dict[str, object]
 
 
 @dataclass(frozen=True)
+class Items:
+    """The items of Feed and Push."""
+
+    count: int = 100
+    gap_us: int = 10_000
+    """Mean gap between two items."""
+    pattern: str = PATTERNS[0]
+
+    @property
+    def words(self) -> str:
+        """``100 items 10 ms apart``, and the pattern where it is not constant."""
+        gap = format_seconds(self.gap_us / 1e6)
+        pattern = "" if self.pattern == PATTERNS[0] else f" in {self.pattern}"
+        return f"{self.count} items {gap} apart{pattern}"
+
+    def plan(self) -> Json:
+        """The items in the engine's plan."""
+        return {"count": self.count, "gap_us": self.gap_us, "pattern": self.pattern}
+
+
+@dataclass(frozen=True)
 class Message:
     """An operation or a sequence."""
 
@@ -187,6 +216,8 @@ class Message:
     """Size of the operation's variable part, if it has one."""
     chunk: int | None = None
     """Chunk size of streams in bytes; None: the engine's default."""
+    items: Items | None = None
+    """Of Feed and Push; None: the engine's default."""
 
     @property
     def name(self) -> str:
@@ -210,7 +241,11 @@ class Message:
             "operation": self.operation,
             "bytes": self.bytes,
         }
-        return workload if self.chunk is None else {**workload, "chunk_bytes": self.chunk}
+        if self.chunk is not None:
+            workload["chunk_bytes"] = self.chunk
+        if self.items is not None:
+            workload["items"] = self.items.plan()
+        return workload
 
 
 def problem(message: Message, *, has_size: bool) -> str:
@@ -221,6 +256,8 @@ def problem(message: Message, *, has_size: bool) -> str:
     if message.bytes > SIZE_BYTES_MAX:
         return f"the maximum size in this contract is {SIZE_BYTES_MAX} B"
     operation = OPERATIONS.get(message.operation or "")
+    if message.items and (operation is None or operation.contract != "stream"):
+        return f"{message.name} has no items: use operation {FEED}"
     if has_size and (operation is None or not operation.is_sized):
         return f"{message.name} has a fixed size: leave bytes out"
     if not has_size and operation and operation.is_sized and operation.size_default is None:

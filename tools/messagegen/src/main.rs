@@ -13,7 +13,14 @@ use std::path::Path;
 use protox::prost_reflect::prost_types::FileDescriptorSet;
 
 /// The contracts, by the names of their sources.
-const CONTRACTS: [&str; 5] = ["transfer", "charging", "calendar", "records", "petclinic"];
+const CONTRACTS: [&str; 6] = [
+    "transfer",
+    "charging",
+    "calendar",
+    "records",
+    "petclinic",
+    "stream",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -813,6 +813,24 @@ impl Message for crate::petclinic::DeleteVisitRequest {
     const LISTS: &'static [u32] = &[];
     type Parts = crate::petclinic::DeleteVisitRequest;
 }
+impl Message for crate::stream::FeedRequest {
+    const NAME: &'static str = "FeedRequest";
+    const CONTRACT: Contract = Contract::Stream;
+    const LISTS: &'static [u32] = &[];
+    type Parts = crate::stream::FeedRequest;
+}
+impl Message for crate::stream::Item {
+    const NAME: &'static str = "Item";
+    const CONTRACT: Contract = Contract::Stream;
+    const LISTS: &'static [u32] = &[];
+    type Parts = crate::stream::Item;
+}
+impl Message for crate::stream::PushReply {
+    const NAME: &'static str = "PushReply";
+    const CONTRACT: Contract = Contract::Stream;
+    const LISTS: &'static [u32] = &[];
+    type Parts = crate::stream::PushReply;
+}
 
 fn visit_named<V: TypeVisitor>(name: &str, visitor: V) -> Option<V::Output> {
     match name {
@@ -914,6 +932,9 @@ fn visit_named<V: TypeVisitor>(name: &str, visitor: V) -> Option<V::Output> {
         "AddVisitRequest" => Some(visitor.visit::<crate::petclinic::AddVisitRequest>()),
         "UpdateVisitRequest" => Some(visitor.visit::<crate::petclinic::UpdateVisitRequest>()),
         "DeleteVisitRequest" => Some(visitor.visit::<crate::petclinic::DeleteVisitRequest>()),
+        "FeedRequest" => Some(visitor.visit::<crate::stream::FeedRequest>()),
+        "Item" => Some(visitor.visit::<crate::stream::Item>()),
+        "PushReply" => Some(visitor.visit::<crate::stream::PushReply>()),
         _ => None,
     }
 }

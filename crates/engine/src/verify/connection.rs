@@ -86,8 +86,14 @@ impl Subject for Connection {
     }
 
     fn carries(&self, call: &Call) -> bool {
-        if call.operation().streaming() {
-            return self.binding == Binding::Grpc;
+        let operation = call.operation();
+        if operation.streaming() {
+            return match self.binding {
+                Binding::Grpc => true,
+                Binding::Rest => operation.is_in_http(),
+                Binding::Sse => operation == Operation::Feed,
+                _ => false,
+            };
         }
         match (self.codec, call) {
             // Raw identifies an operation by its request, which is Hello's.

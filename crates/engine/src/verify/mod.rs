@@ -4,6 +4,7 @@ mod bad_requests;
 mod complete;
 mod connection;
 mod document;
+mod items;
 mod observed;
 mod vectors;
 

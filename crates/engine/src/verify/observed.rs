@@ -8,7 +8,7 @@ use wirelab_wire::codec::MessageFormat;
 use wirelab_wire::grpc::{Deframer, Piece};
 use wirelab_wire::{Encoding, Head, gzip, soap, zstd};
 
-use super::complete;
+use super::{complete, items};
 
 /// Bytes that a reply may have, uncompressed: the largest of the contracts in
 /// the most verbose codec is well below.
@@ -107,6 +107,10 @@ fn whole(
                 _ => Err(format!("status {status}, the route says {}", route.status)),
             }
         }
+        (Binding::Rest, 200) if operation == Operation::Feed => {
+            items::of_lines(format, &body).map(Response::Items)
+        }
+        (Binding::Sse, 200) => items::of_events(format, &body).map(Response::Items),
         (_, 200) => read(format, operation, &body).map(Response::Reply),
         (_, status) if status == status_of_errors(binding, format) => error("status of an error"),
         (_, status) => Err(format!(
@@ -153,6 +157,10 @@ fn grpc(
         }
     }
     let messages = messages(head, &response.body)?;
+    if matches!(operation, Operation::Feed | Operation::Chat) {
+        let items = messages.iter().map(|message| items::read(format, message));
+        return items.collect::<Result<_, _>>().map(Response::Items);
+    }
     if operation == Operation::Download {
         let chunks = messages.iter().map(|message| chunk(format, message));
         return chunks.collect::<Result<_, _>>().map(Response::Chunks);

@@ -4,6 +4,7 @@ pub(crate) mod calls;
 pub(crate) mod clock;
 pub(crate) mod error;
 pub(crate) mod fault;
+pub(crate) mod items;
 pub(crate) mod rejection;
 pub(crate) mod reply;
 pub mod result;

@@ -14,6 +14,7 @@ use wirelab_wire::{Head, Request};
 
 use super::rejection::{MESSAGE_BYTES_MAX, Rejection};
 use crate::call::error::ErrorKind;
+use crate::call::items::ItemState;
 use crate::call::stream::StreamState;
 
 /// What is known of one reply so far.
@@ -38,6 +39,8 @@ pub(crate) struct ReplyState {
     pub(crate) hash: u64,
     /// Where it is a stream of messages, from its first bytes on.
     pub(crate) stream: Option<Box<StreamState>>,
+    /// Where that is a feed of the contract stream.
+    pub(crate) items: Option<Box<ItemState>>,
 }
 
 /// Longer replies are counted by their length alone, bytes.
@@ -101,6 +104,7 @@ impl Default for ReplyState {
             seen: None,
             hash: 0,
             stream: None,
+            items: None,
         }
     }
 }

@@ -403,6 +403,9 @@ pub struct CallSum {
 /// completions also `ttft`, to the first token, and `tpot`, per token after the first; gaps are
 /// between events with a token. A stream that failed before its first message is in `ttfm` with
 /// the time until then, and one that failed later in `stall` with the time since its last message.
+/// Of feeds of the contract stream also `lateness`, from when an item was due to its last byte,
+/// `service_late`, from when it was due to when the service sent it, and `delivery`, the rest. The
+/// next item of a feed that failed is in `lateness` with the time since it was due.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct StreamsOutcome {

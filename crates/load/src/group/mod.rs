@@ -5,6 +5,7 @@
 
 mod demand;
 mod ending;
+mod feed;
 mod opening;
 pub(crate) mod outcome;
 pub(crate) mod prepared;

@@ -15,8 +15,8 @@ use crate::call::fault;
 use crate::call::result::Fault;
 use crate::connection::tokens::DocumentSource;
 use crate::group::prepared::{Part, PartRows, Prepared};
-use crate::group::third_party;
-use crate::plan::{Carry, Data, Group, RowPer, SequenceStep, Workload};
+use crate::group::{feed, third_party};
+use crate::plan::{Carry, Data, FeedItems, Group, RowPer, SequenceStep, Workload};
 use crate::request::body::BodyWriter;
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, media_type, message_format};
@@ -123,12 +123,22 @@ fn of_contract(group: &Group, workload: &Workload) -> Result<Part, Fault> {
         chunk_bytes,
         accounts,
         data,
+        items,
     } = workload
     else {
         unreachable!("asked for workloads of contracts only")
     };
     let operation = operation_of(contract, operation)?;
     check_accounts(*accounts)?;
+    if operation.has_items() && data.is_none() {
+        return of_items(group, operation, *bytes, &items.clone().unwrap_or_default());
+    }
+    if items.is_some() {
+        return refuse(
+            format!("items: requests of {operation} have none"),
+            "leave items out, or use contract stream",
+        );
+    }
     let call = call_of(operation, *bytes, *chunk_bytes)?;
     if let Some(data) = data {
         return with_rows(group, &call, data);
@@ -136,6 +146,25 @@ fn of_contract(group: &Group, workload: &Workload) -> Result<Part, Fault> {
     match generator_of(operation, *accounts) {
         Some(generator) => varying(group, generator),
         None => fixed(group, &call),
+    }
+}
+
+/// Streams of items of the contract stream.
+fn of_items(
+    group: &Group,
+    operation: Operation,
+    bytes: u64,
+    items: &FeedItems,
+) -> Result<Part, Fault> {
+    match operation {
+        Operation::Feed => feed::part(group, bytes, items),
+        Operation::Push => fixed(group, &feed::push(bytes, items)?),
+        _ => refuse(
+            format!(
+                "operation {operation}: the engine sends requests whole, and waits for replies"
+            ),
+            "use operation Feed or Push",
+        ),
     }
 }
 

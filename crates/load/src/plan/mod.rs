@@ -23,7 +23,7 @@ pub use expect::{Expect, SizeRange};
 pub use load::{Distribution, Load, Stage, Warmup, Window};
 pub use part::Part;
 pub use slices::Slices;
-pub use stream::{Stream, StreamFormat};
+pub use stream::{FeedItems, Stream, StreamFormat};
 pub use workload::{Carry, MixPart, RequestStep, SequenceStep, Workload};
 
 /// Everything one engine process does in one trial.

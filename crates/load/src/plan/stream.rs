@@ -3,6 +3,7 @@
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wirelab_contract::streams::Pattern;
 
 /// How messages lie in a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +48,49 @@ pub struct Stream {
     /// Number of messages that the stream has.
     #[serde(default)]
     pub expect_messages: Option<u64>,
+}
+
+/// The items that Feed of the contract stream is asked for (contracts/stream.proto). Requests have
+/// 64 seeds in turn, from `seed` on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct FeedItems {
+    /// Number of items, 1 to 1,000,000.
+    #[serde(default = "items_default")]
+    pub count: i32,
+    /// Mean gap between two items in microseconds, 0 to 60,000,000.
+    #[serde(default = "gap_us_default")]
+    pub gap_us: i64,
+    /// `constant`, `bursts`, `pause` or `tokens`.
+    #[serde(default = "pattern_default")]
+    pub pattern: String,
+    /// The first seed.
+    #[serde(default)]
+    pub seed: i64,
+}
+
+impl Default for FeedItems {
+    fn default() -> Self {
+        FeedItems {
+            count: items_default(),
+            gap_us: gap_us_default(),
+            pattern: pattern_default(),
+            seed: 0,
+        }
+    }
+}
+
+fn items_default() -> i32 {
+    100
+}
+
+fn gap_us_default() -> i64 {
+    10_000
+}
+
+fn pattern_default() -> String {
+    Pattern::Constant.name().to_owned()
 }
 
 impl Stream {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::Data;
 use super::expect::Expect;
-use super::stream::Stream;
+use super::stream::{FeedItems, Stream};
 
 /// What is called.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -15,14 +15,14 @@ use super::stream::Stream;
 pub enum Workload {
     /// An operation of a contract, replies validated by its canonical model.
     Contract {
-        /// `transfer`, `charging` or `calendar`.
+        /// `transfer`, `charging`, `calendar`, `records`, `petclinic` or `stream`.
         contract: String,
         /// Its name in the contract: `Hello`, `Reserve`, `Book`, …
         operation: String,
         /// Size of the operation's large part in bytes: the text of Hello and
         /// HelloBytes, the protobuf encoding of Submit's request, the data of
-        /// Upload, UploadStream and Download, the document of Deploy. Of no
-        /// meaning to the others.
+        /// Upload, UploadStream and Download, the document of Deploy,
+        /// each text of Feed and Push. Of no meaning to the others.
         #[serde(default)]
         bytes: u64,
         /// Size of a chunk in streams, in bytes.
@@ -34,6 +34,10 @@ pub enum Workload {
         /// Values that differ from call to call.
         #[serde(default)]
         data: Option<Data>,
+        /// The items of Feed and Push, with texts of `bytes` bytes; absent: 100 items, 10 ms
+        /// apart.
+        #[serde(default)]
+        items: Option<FeedItems>,
     },
     /// A function of `charging`: calls in a fixed order, numbers of replies
     /// carried into later requests. Only the first call of a sequence is an

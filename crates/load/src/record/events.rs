@@ -80,8 +80,9 @@ impl Replies for Events<'_> {
         let call = self.calls.get(call);
         let step = &self.steps[call.step];
         if let Some(rule) = &step.validator.stream {
-            let reply = &mut call.reply;
-            let arrival = step.validator.stream_body(rule, reply, chunk, self.read_at);
+            let (reply, row) = (&mut call.reply, call.row);
+            let validator = &step.validator;
+            let arrival = validator.stream_body(rule, reply, chunk, self.read_at, row);
             return self.stream_arrived(id, arrival);
         }
         let messages = step
@@ -195,6 +196,12 @@ impl Events<'_> {
             let is_chat = rule.is_some_and(StreamRule::is_chat);
             recorder.messages_arrived(arrival, call.waiting.intended, is_chat);
         }
+        // Freed with every read, so that a stream keeps no memory for them.
+        let items = call.reply.items.as_mut();
+        let times = items.map_or_else(Vec::new, |items| std::mem::take(&mut items.times));
+        if self.span.contains(call.waiting.arrival) {
+            recorder.items_arrived(&times);
+        }
     }
 
     /// The call ends that was to be ended from our side anyway.
@@ -286,6 +293,10 @@ impl Events<'_> {
             let stamps = call.reply.stream.as_ref().map(|stream| stream.stamps);
             let end = StreamEnd::of(call, done, verdict.is_err(), rule.is_chat());
             recorder.stream_ended(&stamps.unwrap_or_default(), end);
+            let items = call.reply.items.as_ref().filter(|_| verdict.is_err());
+            if let Some(overdue_ns) = items.and_then(|items| items.overdue_ns(done)) {
+                recorder.time(Time::Lateness, overdue_ns);
+            }
         }
         if let Err(rejection) = verdict {
             let cause = (rejection.kind, rejection.code);

@@ -1,6 +1,7 @@
 //! What is recorded of replies that are streams of messages.
 
 use crate::call::calls::Call;
+use crate::call::items::ItemTimes;
 use crate::call::stream::{Arrival, MessageCounts, Stamps};
 use crate::record::recorder::{Recorder, Time};
 
@@ -65,6 +66,15 @@ impl Recorder {
         }
         // The other items came together with the one before them.
         self.time_n(Time::Gap, 0, items.saturating_sub(1));
+    }
+
+    /// Items of a feed came.
+    pub(crate) fn items_arrived(&mut self, items: &[ItemTimes]) {
+        for times in items {
+            self.time(Time::Lateness, times.lateness);
+            self.time(Time::ServiceLate, times.service_late);
+            self.time(Time::Delivery, times.delivery);
+        }
     }
 
     /// A stream of the window is over.

@@ -48,9 +48,16 @@ pub(crate) enum Time {
     MessageRead,
     /// Between the first token of a stream and the last, per token after the first.
     PerToken,
+    /// An item of a feed - when it was due; of one that was missing when its feed failed, that
+    /// time.
+    Lateness,
+    /// When the service sent it - when it was due.
+    ServiceLate,
+    /// An item - when the service sent it.
+    Delivery,
 }
 
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 19] = [
     "response",
     "service",
     "queueing",
@@ -67,6 +74,9 @@ const NAMES: [&str; 16] = [
     "stall",
     "message_read",
     "tpot",
+    "lateness",
+    "service_late",
+    "delivery",
 ];
 
 /// How many different failures are kept in words.

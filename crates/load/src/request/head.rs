@@ -28,7 +28,7 @@ pub(crate) fn media_type(stack: &Stack) -> (&'static str, ContentType) {
     let name = match stack.binding {
         Binding::Grpc => "application/grpc",
         Binding::Soap => version(stack).media_type(),
-        Binding::Rest | Binding::Iiop | Binding::Raw => stack.codec.media_type(),
+        Binding::Rest | Binding::Sse | Binding::Iiop | Binding::Raw => stack.codec.media_type(),
     };
     (name, ContentType::named(name.as_bytes()))
 }
@@ -48,7 +48,7 @@ pub(crate) fn accepts(stack: &Stack) -> Option<(String, String)> {
     // RFC 9110 section 12.5.3; gRPC has a field of its own, since it compresses messages and
     // not the body.
     let field = match stack.binding {
-        Binding::Rest | Binding::Soap => "accept-encoding",
+        Binding::Rest | Binding::Sse | Binding::Soap => "accept-encoding",
         Binding::Grpc => "grpc-accept-encoding",
         Binding::Iiop | Binding::Raw => return None,
     };
@@ -61,7 +61,8 @@ pub(crate) fn accepts(stack: &Stack) -> Option<(String, String)> {
 /// When the binding has no such operation.
 pub(crate) fn of_operation(stack: &Stack, operation: Operation) -> Result<Request, Fault> {
     match stack.binding {
-        Binding::Rest => rest(stack, operation),
+        Binding::Rest | Binding::Sse if operation.has_items() => items(stack, operation),
+        Binding::Rest | Binding::Sse => rest(stack, operation),
         Binding::Soap => Ok(soap(stack, operation)),
         Binding::Grpc => Ok(grpc(stack, &operation.grpc_path())),
         Binding::Iiop => Ok(Request {
@@ -79,7 +80,7 @@ pub(crate) fn of_operation(stack: &Stack, operation: Operation) -> Result<Reques
 pub(crate) fn of_call(stack: &Stack, call: &Call) -> Result<Request, Fault> {
     let operation = call.operation();
     let mut request = match (stack.binding, operation.route()) {
-        (Binding::Rest, Some(route)) => rest_request(stack, &route),
+        (Binding::Rest, Some(route)) if !operation.has_items() => rest_request(stack, &route),
         _ => return of_operation(stack, operation),
     };
     if let Some(route) = operation.route()
@@ -114,11 +115,41 @@ fn field(name: &str, value: impl Into<String>) -> (String, String) {
 fn rest(stack: &Stack, operation: Operation) -> Result<Request, Fault> {
     let Some(route) = operation.route() else {
         return Err(fault::plan(
-            format!("operation {operation}: streams of messages exist in grpc only"),
+            format!("operation {operation}: this stream of messages exists in grpc only"),
             "use binding grpc, or another operation",
         ));
     };
     Ok(rest_request(stack, &route))
+}
+
+/// The media types of streams of items (contracts/README.md, stream).
+const LINES: &str = "application/x-ndjson";
+const EVENTS: &str = "text/event-stream";
+
+/// The request of a stream of items over HTTP without gRPC.
+fn items(stack: &Stack, operation: Operation) -> Result<Request, Fault> {
+    let stream = match stack.binding {
+        Binding::Sse => EVENTS,
+        _ => LINES,
+    };
+    let (message, _) = media_type(stack);
+    let (sent, accepted) = match (stack.binding, operation) {
+        (_, Operation::Feed) => (message, stream),
+        (Binding::Rest, Operation::Push) => (stream, message),
+        (binding, _) => {
+            return Err(fault::plan(
+                format!("operation {operation}: binding {binding} does not have it"),
+                "use binding grpc, or operation Feed",
+            ));
+        }
+    };
+    let (method, path) = operation.rest().expect("Feed and Push have paths");
+    Ok(Request {
+        method: method.into(),
+        path: path.into(),
+        fields: vec![field("accept", accepted), field("content-type", sent)],
+        ..Request::default()
+    })
 }
 
 /// The request of a route; its path is a template.

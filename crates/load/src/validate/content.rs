@@ -64,6 +64,10 @@ impl Validator {
                     None => rejection.with_body(message),
                 }
             }),
+            (Expectation::Items(rule), _) => {
+                let items = state.items.as_mut().expect("begun with the stream");
+                rule.take(items, message)
+            }
             (Expectation::Same(expected), None) => expected
                 .check_ordered(order, index, message)
                 .map_err(rejected),

@@ -137,7 +137,8 @@ impl Validator {
             return state.fail(ErrorKind::Protocol, error.to_string());
         }
         let expected = match &self.expectation {
-            Expectation::Anything | Expectation::Counted => return,
+            // Numbers of items are checked where the stream ends.
+            Expectation::Anything | Expectation::Counted | Expectation::Items(_) => return,
             Expectation::Declared(declared) => {
                 if declared.reads_body() && state.messages == 0 {
                     state.fail(ErrorKind::Wrong, "no message came");
@@ -178,7 +179,7 @@ impl Validator {
         let validated = match self.expectation {
             Expectation::Anything | Expectation::Counted | Expectation::Declared(_) => true,
             Expectation::Same(_) => self.decode,
-            Expectation::EachCall { .. } => true,
+            Expectation::EachCall { .. } | Expectation::Items(_) => true,
         };
         if state.length != expected && !validated {
             state.fail(

@@ -5,8 +5,9 @@ use wirelab_wire::stream::chat;
 use wirelab_wire::{ProtocolError, grpc};
 
 use super::stream::{StreamRule, wrong};
-use super::{Expectation, Validator};
+use super::{Expectation, Validator, items};
 use crate::call::error::ErrorKind;
+use crate::call::items::ItemState;
 use crate::call::rejection::Rejection;
 use crate::call::reply::ReplyState;
 use crate::call::stream::{Arrival, MessageCounts, Parser, StreamState};
@@ -27,17 +28,22 @@ fn protocol(error: ProtocolError) -> Rejection {
 
 impl Validator {
     /// Takes the next bytes of a stream, which were read at `at`; None where nothing more of it
-    /// counts.
+    /// counts. `row` is that of the request.
     pub(crate) fn stream_body(
         &self,
         rule: &StreamRule,
         state: &mut ReplyState,
         chunk: &[u8],
         at: u64,
+        row: usize,
     ) -> Option<Arrival> {
         if state.bad.is_some() {
             self.body(state, chunk, None);
             return None;
+        }
+        if let Expectation::Items(items) = &self.expectation {
+            let items = state.items.get_or_insert_with(|| items.begin(row));
+            items.read_at = at;
         }
         // Taken out, because the reply is changed too.
         let mut stream = state.stream.take().unwrap_or_else(|| {
@@ -102,21 +108,26 @@ impl Validator {
             return Err(*bad);
         }
         match ended {
-            true => self.take_message(rule, stream),
+            true => self.take_message(rule, stream, state.items.as_deref_mut()),
             false => Ok(Next::Part),
         }
     }
 
     /// The message that the parser has just ended.
-    fn take_message(&self, rule: &StreamRule, stream: &mut StreamState) -> Result<Next, Rejection> {
+    fn take_message(
+        &self,
+        rule: &StreamRule,
+        stream: &mut StreamState,
+        items: Option<&mut ItemState>,
+    ) -> Result<Next, Rejection> {
         // Taken out and back, because the rest of the stream is changed.
         let parser = std::mem::replace(&mut stream.parser, Parser::Grpc);
         let taken = match &parser {
             Parser::Events(events) if rule.is_chat() => self.take_chat(rule, stream, events.data()),
-            Parser::Events(events) => self.take_content(rule, stream, events.data()),
+            Parser::Events(events) => self.take_content(rule, stream, events.data(), items),
             Parser::Lines(lines) => self
                 .check_json(lines.line())
-                .and_then(|()| self.take_content(rule, stream, lines.line())),
+                .and_then(|()| self.take_content(rule, stream, lines.line(), items)),
             Parser::Grpc => Ok(Next::Message { is_item: true }),
         };
         stream.parser = parser;
@@ -128,8 +139,12 @@ impl Validator {
         rule: &StreamRule,
         stream: &mut StreamState,
         content: &[u8],
+        items: Option<&mut ItemState>,
     ) -> Result<Next, Rejection> {
         self.check_declared(content)?;
+        if let (Expectation::Items(rule), Some(items)) = (&self.expectation, items) {
+            rule.take(items, content)?;
+        }
         rule.search(stream, content);
         Ok(Next::Message { is_item: true })
     }
@@ -177,7 +192,9 @@ impl Validator {
 
     /// The parser of lines has checked that it is UTF-8.
     fn check_json(&self, line: &[u8]) -> Result<(), Rejection> {
-        let parsed = match self.decode {
+        // Items are parsed in full anyway.
+        let is_parsed = matches!(self.expectation, Expectation::Items(_));
+        let parsed = match self.decode && !is_parsed {
             true => serde_json::from_slice::<IgnoredAny>(line).map(drop),
             false => Ok(()),
         };
@@ -196,7 +213,10 @@ impl Validator {
             _ => Ok(false),
         };
         let taken = match last {
-            Ok(true) => self.take_message(rule, &mut stream).map(|_| true),
+            Ok(true) => {
+                let items = state.items.as_deref_mut();
+                self.take_message(rule, &mut stream, items).map(|_| true)
+            }
             other => other,
         };
         let line = MessageCounts {
@@ -223,6 +243,9 @@ impl Validator {
         rule: &StreamRule,
         state: &ReplyState,
     ) -> Result<(), Rejection> {
+        if let Expectation::Items(_) = &self.expectation {
+            items::check_end(state.items.as_deref())?;
+        }
         let Some(stream) = &state.stream else {
             return rule.check_totals(None);
         };

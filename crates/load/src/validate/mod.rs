@@ -9,6 +9,7 @@ mod body;
 mod content;
 mod end;
 pub(crate) mod expect;
+pub(crate) mod items;
 pub mod json_library;
 pub(crate) mod kept_values;
 mod messages;
@@ -28,6 +29,7 @@ use wirelab_wire::{ContentType, Encoding, Head};
 use crate::call::error::ErrorKind;
 use crate::call::reply::{ReplyState, Seen};
 use crate::validate::expect::Declared;
+use crate::validate::items::ItemRule;
 use crate::validate::kept_values::KeptValue;
 use crate::validate::stream::StreamRule;
 
@@ -62,6 +64,8 @@ pub(crate) enum Expectation {
         /// or nothing else shows whether it is an error.
         always: bool,
     },
+    /// The items of a feed, whose texts and times are checked one by one.
+    Items(ItemRule),
 }
 
 /// The field that says where a redirection leads.
@@ -132,6 +136,8 @@ impl Validator {
             },
             Expectation::Same(_) => self.decode || self.differs_from_learned(state),
             Expectation::EachCall { always } => self.decode || *always,
+            // Of lines and events the parsers keep the messages.
+            Expectation::Items(_) => self.framing == Framing::Grpc,
         }
     }
 

@@ -47,7 +47,7 @@ fn read<'a>(validator: &Validator, chunks: impl IntoIterator<Item = &'a [u8]>) -
         if chunk.is_empty() || stopped {
             continue;
         }
-        let arrival = validator.stream_body(rule, &mut state, chunk, at);
+        let arrival = validator.stream_body(rule, &mut state, chunk, at, 0);
         let messages = arrival.map_or(0, |arrival| arrival.counts.messages);
         if messages > 0 {
             arrivals.push((at, messages));

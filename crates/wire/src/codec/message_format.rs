@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, Error as ValueError, MapDeserializer};
 use wirelab_contract::clinic::routes::ReplyBody;
+use wirelab_contract::stream::{Item, PushReply};
 use wirelab_contract::transfer::UploadChunk;
 use wirelab_contract::{
     Call, Contract, Message, MessageVisitor, Operation, Reply, Unary, UnaryVisitor, lists,
@@ -97,7 +98,8 @@ impl MessageFormat {
         Some(soap::EnvelopeFormat::new(version, style).expect("rpc/encoded comes with SOAP 1.1"))
     }
 
-    /// The messages of a request in their order: one, except in UploadStream.
+    /// The messages of a request in their order: one, except in UploadStream,
+    /// Push and Chat.
     /// Hello and HelloBytes have no fields: their one message is empty in
     /// text, protobuf and CDR, `{}` in JSON; REST sends no body for them.
     ///
@@ -125,12 +127,24 @@ impl MessageFormat {
                 .map(|data| self.write(&UploadChunk { data }))
                 .collect());
         }
+        if let Call::Push(items) | Call::Chat(items) = call {
+            return Ok(items.iter().map(|item| self.write_item(item)).collect());
+        }
         let write = WriteRequest {
             format: self,
             operation,
             caller,
         };
         Ok(call.visit(write).into_iter().collect())
+    }
+
+    /// One item of a stream: in JSON a line (contracts/README.md, stream).
+    fn write_item(self, item: &Item) -> Vec<u8> {
+        let mut written = self.write(item);
+        if self.codec.is_self_describing() {
+            written.push(b'\n');
+        }
+        written
     }
 
     /// Appends the one message of a request to `out`: what [`MessageFormat::encode_as`]
@@ -253,6 +267,9 @@ impl MessageFormat {
         operation: Operation,
         bytes: &[u8],
     ) -> Option<Result<Reply, Mismatch>> {
+        if operation == Operation::Push {
+            return Some(self.read::<PushReply>(bytes).map(Reply::from));
+        }
         operation.visit_unary(ReadReply(self, bytes))
     }
 

@@ -267,7 +267,9 @@ class ContractOptions:
     """What to call, and with which message: services of wirelab."""
 
     operation: str | None = option(
-        "--operation", metavar="NAME", help="Operation of any contract. [default: Hello]"
+        "--operation",
+        metavar="NAME",
+        help="Operation of any contract. [default: Hello; with sse: Feed]",
     )
     sequence: str | None = option(
         "--sequence",
@@ -278,6 +280,19 @@ class ContractOptions:
         "--size",
         metavar="SIZE",
         help="Message size, e.g. '150 kB', or '2 kB of json'. [default: 14 B]",
+    )
+    items: int | None = option(
+        "--items",
+        type=click.IntRange(1, 1_000_000),
+        help="Number of items per stream, for --operation Feed and Push. [default: 100]",
+    )
+    item_gap: str | None = option(
+        "--item-gap", metavar="TIME", help="Mean gap between two items. [default: 10ms]"
+    )
+    item_pattern: str | None = option(
+        "--item-pattern",
+        type=click.Choice(["constant", "bursts", "pause", "tokens"]),
+        help="How items are spread over time. [default: constant]",
     )
     mix: Sequence[str] = option(
         "--mix",
@@ -370,6 +385,7 @@ _OPEN = ("--rate", "--burst", RATE_STAGE)
 """Options of open loads: calls arrive whether or not replies come."""
 _WHOLE = "is measured from its beginning to its end"
 _DATA = ("--data-file", "--data-random")
+_ITEMS = ("--items", "--item-gap", "--item-pattern")
 
 _EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("--duration", ("--calls",), "", "give only one of them"),
@@ -410,6 +426,13 @@ _EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
             "give only one of them; in an experiment file each part of a mix may have data",
         )
         for option in _DATA
+    ),
+    *(
+        (
+            *(option, ("--mix", "--step", "--sequence", *_DATA), "items belong to one operation"),
+            "use --operation Feed or Push",
+        )
+        for option in _ITEMS
     ),
     *of_streams.EXCLUDING,
 )

@@ -138,7 +138,10 @@ def _operations(source: Source, group: Group) -> Iterator[list[str]]:
             source.names.setting(point),
             sanitize(name),
             _over([one.ok / window_s for one, window_s in measured if window_s], "1/s"),
-            *(_time([one.times.get("response") for one, _ in measured], p) for p in ("p50", "p99")),
+            *(
+                time_over_trials([one.times.get("response") for one, _ in measured], p)
+                for p in ("p50", "p99")
+            ),
             f"{sum(one.errors for one, _ in measured):,}",
         ]
 
@@ -152,7 +155,10 @@ def _background(source: Source, group: Group) -> list[str]:
         source.names.setting(point),
         label.background(planned),
         _over([result.rate_per_s for result in results], "1/s"),
-        *(_time([result.times.get("response") for result in results], p) for p in ("p50", "p99")),
+        *(
+            time_over_trials([result.times.get("response") for result in results], p)
+            for p in ("p50", "p99")
+        ),
         f"{sum(result.errors for result in results):,}",
         f"{len(results):,}",
     ]
@@ -171,7 +177,7 @@ def _stages(source: Source, group: Group) -> Iterator[list[str]]:
             f"{digits(planned)}{unit}",
             _over([levels(stage)[1] for stage in stages], ""),
             _over([stage.ended / (stage.duration_s or 1.0) for stage in stages], ""),
-            *(_time([stage.response for stage in stages], p) for p in ("p50", "p99")),
+            *(time_over_trials([stage.response for stage in stages], p) for p in ("p50", "p99")),
             f"{sum(stage.errors for stage in stages):,}",
         ]
 
@@ -196,7 +202,7 @@ def _where(source: Source, group: Group) -> list[str]:
     return [source.names.stacks[point.stack], load, sanitize(group.name)]
 
 
-def _time(every: Sequence[Times | None], percentile: str) -> str:
+def time_over_trials(every: Sequence[Times | None], percentile: str) -> str:
     """Over the trials in which enough calls ended for it."""
     found = [one.percentiles_ns.get(percentile) for one in every if one is not None]
     return _over([float(ns) for ns in found if ns], "ns") if all(found) else NONE
@@ -225,7 +231,7 @@ def _rate(group: Group) -> str:
 
 def _p50(group: Group) -> str:
     times = [result.times.get("response") for result in group.results]
-    return _time(times, "p50").partition("\n")[0]
+    return time_over_trials(times, "p50").partition("\n")[0]
 
 
 def _failed(group: Group) -> str:

@@ -19,7 +19,7 @@ func TestEveryStackNamesItsLibrariesByRole(t *testing.T) {
 		for _, codec := range offer.Codecs {
 			for _, compression := range offer.Compression {
 				for _, security := range offer.Security {
-					config := stack(offer.Binding, codec, offer.Transports[0]).with("stack.compression", compression)
+					config := offer.stack(codec, offer.Transports[0]).with("stack.compression", compression)
 					if security != "none" {
 						config = authority.configure(t, config, security)
 					}

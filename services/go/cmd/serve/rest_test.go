@@ -32,22 +32,29 @@ func dialer(p *process) func(context.Context) (net.Conn, error) {
 	}
 }
 
-// call makes one request on a connection of its own; header holds name and
-// value in turn.
-func call(p *process, transport, method, path string, body []byte, header ...string) (*reply, error) {
+// newHTTPClient reaches a service over a version of HTTP; its connections are its own.
+func newHTTPClient(p *process, transport string) *http.Transport {
 	dial := dialer(p)
 	client := &http.Transport{
 		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 		DisableCompression: true,
 		Protocols:          new(http.Protocols),
+		TLSClientConfig:    p.security,
 	}
-	defer client.CloseIdleConnections()
 	client.Protocols.SetHTTP1(transport != "http/2")
 	client.Protocols.SetHTTP2(transport == "http/2" && p.security != nil)
 	client.Protocols.SetUnencryptedHTTP2(transport == "http/2" && p.security == nil)
+	return client
+}
+
+// call makes one request on a connection of its own; header holds name and
+// value in turn.
+func call(p *process, transport, method, path string, body []byte, header ...string) (*reply, error) {
+	client := newHTTPClient(p, transport)
+	defer client.CloseIdleConnections()
 	scheme := "http"
 	if p.security != nil {
-		scheme, client.TLSClientConfig = "https", p.security
+		scheme = "https"
 	}
 	request, err := http.NewRequest(method, scheme+"://localhost"+path, bytes.NewReader(body))
 	if err != nil {
@@ -77,6 +84,9 @@ func mustCall(t *testing.T, p *process, transport, method, path string, body []b
 func hello(p *process, config options) error {
 	if config["stack.binding"] == "grpc" {
 		return helloGRPC(p, config)
+	}
+	if config["contract"] == "stream" {
+		return helloStream(p, config)
 	}
 	transport := config["stack.transport"].(string)
 	method, path, body, header := "GET", "/transfer/hello", "", []string(nil)

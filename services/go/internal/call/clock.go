@@ -4,23 +4,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"wirelab/services/go/internal/clock"
 )
 
-var (
-	clockBase   = time.Now()
-	clockBaseNS = monotonicNS()
-)
-
-func monotonicNS() int64 {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		panic(err) // a clock that every Linux has
-	}
-	return now.Nano()
-}
-
-// nowNS is CLOCK_MONOTONIC in nanoseconds, read without a system call.
-func nowNS() int64 { return clockBaseNS + int64(time.Since(clockBase)) }
+// nowNS is CLOCK_MONOTONIC in nanoseconds.
+func nowNS() int64 { return clock.NowNS() }
 
 // sleepUntil waits in the kernel: the runtime's own timers are rounded up to
 // milliseconds when every processor is idle (runtime/netpoll_epoll.go). The

@@ -4,8 +4,10 @@
 package contract
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -22,6 +24,8 @@ type Contract struct {
 	Money func() int64
 	// Database is where it keeps rows; nil without one.
 	Database Database
+	// Streams counts the items of its streams; nil where they are not counted.
+	Streams *StreamCounts
 	// HasErrorInfo: errors over REST in JSON have the form of Spring PetClinic's ErrorInfo.
 	HasErrorInfo bool
 }
@@ -82,9 +86,28 @@ type Route struct {
 	CheckJSON func([]byte) error
 }
 
-// Stream is an operation with many messages in one direction.
+// StreamCounts are the counters of contract stream, which many calls add to.
+type StreamCounts struct {
+	// Items sent.
+	Items atomic.Int64
+	// Late are items sent more than 10 ms after they were due.
+	Late atomic.Int64
+	// Cancelled are streams that ended before their last item.
+	Cancelled atomic.Int64
+}
+
+// Reset forgets all.
+func (c *StreamCounts) Reset() {
+	c.Items.Store(0)
+	c.Late.Store(0)
+	c.Cancelled.Store(0)
+}
+
+// Stream is an operation with many messages in one direction or in both.
 type Stream struct {
 	FromClient, FromServer bool
+	// OverHTTP: it travels in REST and SSE too, as lines or events of a body.
+	OverHTTP bool
 	// Serve reads and writes messages until the call has ended.
 	Serve func(Messages) error
 }
@@ -92,6 +115,8 @@ type Stream struct {
 // Messages is the wire's side of a stream; after the last message RecvMsg
 // returns io.EOF.
 type Messages interface {
+	// Context ends when the client cancels the stream.
+	Context() context.Context
 	RecvMsg(into any) error
 	SendMsg(message any) error
 }

@@ -11,11 +11,12 @@ import (
 	"wirelab/services/go/internal/calendar"
 	"wirelab/services/go/internal/charging"
 	"wirelab/services/go/internal/contract"
+	"wirelab/services/go/internal/stream"
 	"wirelab/services/go/internal/transfer"
 )
 
 func contracts() []*contract.Contract {
-	return []*contract.Contract{transfer.New(14), charging.New(10, 10), calendar.New()}
+	return []*contract.Contract{transfer.New(14), charging.New(10, 10), calendar.New(), stream.New()}
 }
 
 var rpc = regexp.MustCompile(`  rpc (\w+)\((stream )?(\w+)\) returns \((stream )?(\w+)\);`)

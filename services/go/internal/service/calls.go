@@ -112,6 +112,9 @@ func (c *Calls) reset() {
 	c.ended.Store(0)
 	c.spentNs.Store(0)
 	c.connections.Store(0)
+	if c.contract.Streams != nil {
+		c.contract.Streams.Reset()
+	}
 	if c.delay != nil {
 		c.delay.given.reset()
 	}

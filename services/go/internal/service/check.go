@@ -161,7 +161,7 @@ func (c *Config) checkEndOfMessage() *Refusal {
 	case c.Stack.Transport == "http/1.0" && end == "chunked":
 		return &Refusal{option, "HTTP/1.0 has no chunks", "use end_of_message=until-close or transport=http/1.1"}
 	}
-	return c.checkWord(option, end, listOffered(c.Stack.Binding, func(o offer) []string { return o.EndOfMessage })...)
+	return c.checkWord(option, end, c.listOffered(func(o offer) []string { return o.EndOfMessage })...)
 }
 
 func (c *Config) checkCloseDelay() *Refusal {

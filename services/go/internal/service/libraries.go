@@ -36,6 +36,7 @@ var projectVersion = "development"
 var (
 	servers = map[string][]string{
 		"rest": {"net/http"},
+		"sse":  {"net/http"},
 		"soap": {"net/http"},
 		"grpc": {"google.golang.org/grpc", "golang.org/x/net/http2"},
 	}

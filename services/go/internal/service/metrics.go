@@ -25,6 +25,12 @@ var (
 		"The sum of all balances.", nil, nil)
 	storeDesc = prometheus.NewDesc("wirelab_store_connections",
 		"Connections of the database's pool now.", []string{"state"}, nil)
+	itemsDesc = prometheus.NewDesc("wirelab_stream_items_total",
+		"Items sent by Feed and Chat.", nil, nil)
+	lateItemsDesc = prometheus.NewDesc("wirelab_stream_late_items_total",
+		"Items of Feed sent more than 10 ms after they were due.", nil, nil)
+	cancelledDesc = prometheus.NewDesc("wirelab_stream_cancelled_total",
+		"Streams of Feed and Chat that ended before their last item.", nil, nil)
 	delayDesc = prometheus.NewDesc("wirelab_delay_seconds",
 		"What the injected delays really were.", nil, nil)
 )
@@ -35,7 +41,7 @@ type callsCollector struct{ *Calls }
 // Describe implements prometheus.Collector.
 func (callsCollector) Describe(into chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{callsDesc, errorsDesc, inFlightDesc, secondsDesc,
-		connectionsDesc, moneyDesc, delayDesc, storeDesc} {
+		connectionsDesc, moneyDesc, delayDesc, storeDesc, itemsDesc, lateItemsDesc, cancelledDesc} {
 		into <- desc
 	}
 }
@@ -54,6 +60,11 @@ func (c callsCollector) Collect(into chan<- prometheus.Metric) {
 	into <- prometheus.MustNewConstMetric(inFlightDesc, prometheus.GaugeValue, float64(c.inFlight()))
 	if c.contract.Money != nil {
 		into <- prometheus.MustNewConstMetric(moneyDesc, prometheus.GaugeValue, float64(c.contract.Money()))
+	}
+	if streams := c.contract.Streams; streams != nil {
+		counter(itemsDesc, float64(streams.Items.Load()))
+		counter(lateItemsDesc, float64(streams.Late.Load()))
+		counter(cancelledDesc, float64(streams.Cancelled.Load()))
 	}
 	if c.contract.Database != nil {
 		inUse, idle := c.contract.Database.Connections()

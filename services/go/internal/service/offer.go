@@ -119,19 +119,40 @@ func (c *Config) checkStack() *Refusal {
 		return &Refusal{"stack.codec", "soap@go does not serve soap-encoded: Go has no library for rpc/encoded",
 			"use codec=soap-rpc or codec=soap-literal, or soap@rust or soap@java"}
 	}
+	if refusal := c.checkWord("stack.codec", c.Stack.Codec, listCodecs(c.Stack.Binding)...); refusal != nil {
+		return refusal
+	}
+	if refusal := c.checkCarried(); refusal != nil {
+		return refusal
+	}
 	for _, axis := range []struct {
 		option, value string
 		words         func(offer) []string
 	}{
-		{"stack.codec", c.Stack.Codec, func(o offer) []string { return o.Codecs }},
 		{"stack.transport", c.Stack.Transport, func(o offer) []string { return o.Transports }},
 		{"stack.compression", c.Stack.Compression, func(o offer) []string { return o.Compression }},
 		{"stack.security", c.Stack.Security, func(o offer) []string { return o.Security }},
 	} {
-		if refusal := c.checkWord(axis.option, axis.value, listOffered(c.Stack.Binding, axis.words)...); refusal != nil {
+		if refusal := c.checkWord(axis.option, axis.value, c.listOffered(axis.words)...); refusal != nil {
 			return refusal
 		}
 	}
+	return nil
+}
+
+// listOffered are the words of one axis over the entries that have the configuration's
+// binding, codec and contract.
+func (c *Config) listOffered(axis func(offer) []string) []string {
+	return listOffered(c.Stack.Binding, func(o offer) []string {
+		if !slices.Contains(o.Codecs, c.Stack.Codec) || !slices.Contains(o.Contracts, c.Contract) {
+			return nil
+		}
+		return axis(o)
+	})
+}
+
+// checkCarried refuses a codec that carries no operation of the contract.
+func (c *Config) checkCarried() *Refusal {
 	legal := codecsFor(c.Stack.Binding, c.Contract)
 	if len(legal) == 0 {
 		return &Refusal{"contract", c.Stack.Binding + "@go does not serve contract " + c.Contract,

@@ -24,6 +24,7 @@ import (
 	"wirelab/services/go/internal/petclinic"
 	"wirelab/services/go/internal/records"
 	"wirelab/services/go/internal/store"
+	"wirelab/services/go/internal/stream"
 	"wirelab/services/go/internal/transfer"
 )
 
@@ -141,6 +142,8 @@ func newContract(config *Config) (*contract.Contract, error) {
 		return calendar.New(), nil
 	case "records":
 		return openStored(config.Store, records.New, records.NewMemory, records.OpenDatabase)
+	case "stream":
+		return stream.New(), nil
 	case "petclinic":
 		return openStored(config.Store, petclinic.New, petclinic.NewMemory, petclinic.OpenDatabase)
 	}

@@ -19,14 +19,16 @@ import (
 // rest serves a contract's operations at paths of their own, in one codec.
 type rest struct {
 	*web
-	codec codec.Codec
-	calls *Calls
+	// binding is rest or sse.
+	binding string
+	codec   codec.Codec
+	calls   *Calls
 	// errorBody is the body of an answer with that status.
 	errorBody func(status int, text string) codec.Body
 }
 
 func newREST(config *Config, of *contract.Contract, calls *Calls, security *tls.Config) *rest {
-	r := &rest{codec: restCodec(config, of), calls: calls}
+	r := &rest{binding: config.Stack.Binding, codec: restCodec(config, of), calls: calls}
 	r.errorBody = func(_ int, text string) codec.Body { return r.codec.ErrorBody(text) }
 	if of.HasErrorInfo && r.codec.Name == "json" {
 		r.errorBody = func(status int, text string) codec.Body { return codec.ErrorInfo(http.StatusText(status), text) }
@@ -35,7 +37,7 @@ func newREST(config *Config, of *contract.Contract, calls *Calls, security *tls.
 	mux.HandleFunc("/", r.notFound)
 	paths := map[string]methods{}
 	for i := range of.Operations {
-		if !r.codec.Serves(&of.Operations[i]) {
+		if !r.serves(&of.Operations[i]) {
 			continue
 		}
 		method, path := restPlace(of, &of.Operations[i])
@@ -98,9 +100,20 @@ func (r *rest) route(of *contract.Contract, served methods) http.HandlerFunc {
 			r.fail(w, request, &httpError{http.StatusMethodNotAllowed, request.URL.Path + " takes " + allow + " only"})
 			return
 		}
-		call := r.calls.Begin(index)
-		call.End(r.serve(w, request, &of.Operations[index], &call))
+		r.serveCall(w, request, &of.Operations[index], index)
 	}
+}
+
+// serveCall counts the call to its end, also where a stream is aborted.
+func (r *rest) serveCall(w http.ResponseWriter, request *http.Request, operation *contract.Operation, index int) {
+	call := r.calls.Begin(index)
+	var err error
+	defer func() { call.End(err) }()
+	if operation.Stream != nil {
+		err = r.serveStream(w, request, operation)
+		return
+	}
+	err = r.serve(w, request, operation, &call)
 }
 
 func (r *rest) onlyCleanPaths(mux *http.ServeMux) http.Handler {
@@ -181,7 +194,7 @@ func internalUnlessKnown(err error) error {
 // query (RFC 9110 sections 9.3.1 and 9.3.5 give a body there no meaning).
 func (r *rest) receive(w http.ResponseWriter, request *http.Request, operation *contract.Operation,
 	route *contract.Route) (proto.Message, error) {
-	if err := r.negotiate(request); err != nil {
+	if err := r.negotiate(request, operation); err != nil {
 		return nil, err
 	}
 	message := operation.NewRequest()
@@ -204,10 +217,10 @@ func (r *rest) receive(w http.ResponseWriter, request *http.Request, operation *
 
 func hasBody(method string) bool { return method == http.MethodPost || method == http.MethodPut }
 
-func (r *rest) negotiate(request *http.Request) error {
-	types := r.codec.MediaTypes
-	if !accepts(request.Header, types[0]) {
-		return &httpError{http.StatusNotAcceptable, "this service answers in " + types[0]}
+func (r *rest) negotiate(request *http.Request, operation *contract.Operation) error {
+	reply, types := r.mediaTypes(operation)
+	if !accepts(request.Header, reply) {
+		return &httpError{http.StatusNotAcceptable, "this service answers in " + reply}
 	}
 	if hasBody(request.Method) && !hasMediaType(request.Header, types...) {
 		return &httpError{http.StatusUnsupportedMediaType, "this service reads " + strings.Join(types, " and ")}

@@ -23,6 +23,7 @@ use tower_service::Service;
 use wirelab_contract::transfer::{DownloadChunk, DownloadRequest, UploadChunk, UploadReply};
 use wirelab_contract::{ApplicationError, DATABASE_UNAVAILABLE, Operation, model};
 
+use crate::binding::grpc_streams;
 use crate::binding::http::calls::{Calls, RequestTarget};
 use crate::connection::listener::Listener;
 use crate::connection::shutdown::Shutdown;
@@ -91,6 +92,9 @@ impl Service<http::Request<Body>> for Dispatch {
                 let mut grpc = grpc(codec, state.stack.compression);
                 Ok(grpc.server_streaming(DownloadHandler, request).await)
             }),
+            Some(operation) if operation.has_items() => {
+                Box::pin(grpc_streams::answer(state, operation, request))
+            }
             Some(unary) => {
                 let operation = AnyOperation::of(unary).expect("streams are matched above");
                 Box::pin(async move {
@@ -113,7 +117,7 @@ const DOWNLOAD_REQUEST: MessageForm = MessageForm::of::<DownloadRequest>();
 const DOWNLOAD_CHUNK: MessageForm = MessageForm::of::<DownloadChunk>();
 
 /// tonic's machinery for one operation.
-fn grpc(codec: Protobuf, compression: Compression) -> Grpc<Protobuf> {
+pub(super) fn grpc(codec: Protobuf, compression: Compression) -> Grpc<Protobuf> {
     let mut enabled = EnabledCompressionEncodings::default();
     match compression {
         Compression::None => {}
@@ -149,11 +153,11 @@ impl UnaryService<AnyMessage> for UnaryHandler {
     }
 }
 
-fn corruptor<T>(request: &Request<T>) -> Option<&Corruptor> {
+pub(super) fn corruptor<T>(request: &Request<T>) -> Option<&Corruptor> {
     request.extensions().get()
 }
 
-fn refusal(error: ApplicationError, corruptor: Option<&Corruptor>) -> Status {
+pub(super) fn refusal(error: ApplicationError, corruptor: Option<&Corruptor>) -> Status {
     Status::invalid_argument(corrupt_text(error.to_string(), corruptor))
 }
 
@@ -253,13 +257,13 @@ pub(crate) async fn serve(
 
 /// A codec of tonic for the messages of one operation, by prost.
 #[derive(Debug, Clone, Copy)]
-struct Protobuf {
+pub(super) struct Protobuf {
     request: MessageForm,
     reply: MessageForm,
 }
 
 impl Protobuf {
-    fn new(request: MessageForm, reply: MessageForm) -> Self {
+    pub(super) fn new(request: MessageForm, reply: MessageForm) -> Self {
         Protobuf { request, reply }
     }
 }

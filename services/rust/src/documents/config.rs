@@ -17,7 +17,8 @@ use crate::refusal::Refusal;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ServiceConfig {
-    /// The contract to serve: `transfer`, `charging`, `calendar` or `records`.
+    /// The contract to serve: `transfer`, `charging`, `calendar`, `records`, `petclinic` or
+    /// `stream`.
     pub contract: String,
     /// How to speak it.
     pub stack: Stack,
@@ -268,9 +269,9 @@ fn option(path: &serde_path_to_error::Path) -> String {
 fn remedy(option: &str) -> &'static str {
     match option {
         "." => "give one JSON object on one line, as in docs/reference/process.md",
-        "stack.binding" => "use binding=rest, soap, grpc, iiop or raw",
+        "stack.binding" => "use binding=rest, sse, soap, grpc, iiop or raw",
         "stack.codec" => {
-            "use codec=text, json, protobuf or xml with rest, soap-literal, soap-rpc or \
+            "use codec=text, json, protobuf or xml with rest, json with sse, soap-literal, soap-rpc or \
              soap-encoded with soap, protobuf with grpc, cdr with iiop, soap-literal or \
              token-xml with raw"
         }

@@ -39,6 +39,15 @@ struct Counters {
     balance_ns: i128,
     connections: u64,
     accept_errors: u64,
+    items: ItemCounts,
+}
+
+/// What was counted of the contract stream.
+#[derive(Debug, Default, Clone, Copy)]
+struct ItemCounts {
+    sent: u64,
+    late: u64,
+    cancelled: u64,
 }
 
 impl Default for Counters {
@@ -53,6 +62,7 @@ impl Default for Counters {
             balance_ns: 0,
             connections: 0,
             accept_errors: 0,
+            items: ItemCounts::default(),
         }
     }
 }
@@ -122,6 +132,27 @@ impl Metrics {
         self.counters().accept_errors += 1;
     }
 
+    /// An item of a stream is sent.
+    pub(crate) fn item_sent(&self, is_late: bool) {
+        let mut counters = self.counters();
+        if counters.open {
+            counters.items.sent += 1;
+            counters.items.late += u64::from(is_late);
+        }
+    }
+
+    /// A stream ended before its last item.
+    pub(crate) fn stream_cancelled(&self) {
+        let mut counters = self.counters();
+        counters.items.cancelled += u64::from(counters.open);
+    }
+
+    /// Streams that ended before their last item.
+    #[cfg(test)]
+    pub(crate) fn streams_cancelled(&self) -> u64 {
+        self.counters().items.cancelled
+    }
+
     /// What an injected delay really was.
     pub(crate) fn delay(&self, real: Duration) {
         // Never reached in practice: 2^64 ns are 584 years.
@@ -174,6 +205,15 @@ impl Metrics {
         series.counter("wirelab_accept_errors", failed, counters.accept_errors)
     }
 
+    fn encode_items(&self, series: &mut Series<'_>) -> fmt::Result {
+        let counts = self.counters().items;
+        series.counter("wirelab_stream_items", "Items sent", counts.sent)?;
+        let late = "Items sent more than 10 ms after they were due";
+        series.counter("wirelab_stream_late_items", late, counts.late)?;
+        let cancelled = "Streams that ended before their last item";
+        series.counter("wirelab_stream_cancelled", cancelled, counts.cancelled)
+    }
+
     fn encode_delays(&self, series: &mut Series<'_>) -> fmt::Result {
         let delays = self.delays.lock().unwrap_or_else(PoisonError::into_inner);
         let quantiles = [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99), ("1", 1.0)]
@@ -193,6 +233,9 @@ impl Collector for Metrics {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut series = Series(encoder);
         self.encode_calls(&mut series)?;
+        if self.contract == Contract::Stream {
+            self.encode_items(&mut series)?;
+        }
         self.encode_delays(&mut series)
     }
 }

@@ -187,7 +187,7 @@ async fn stack(
     shutdown: Shutdown,
 ) -> Result<(), StartError> {
     match config.stack.binding {
-        Binding::Rest => {
+        Binding::Rest | Binding::Sse => {
             let calls = Calls::new(rest::router(&state), state, rest::operation);
             http::serve(listener, config, calls, shutdown).await;
         }
@@ -234,8 +234,10 @@ fn ready(
 fn libraries(stack: &Stack, store: StoreKind) -> Vec<(Role, &'static str)> {
     let server: &[&str] = match (stack.binding, stack.transport) {
         (Binding::Grpc, _) => &["tonic", "hyper", "h2", "tokio"],
-        (Binding::Rest | Binding::Soap, Transport::Http2) => &["axum", "hyper", "h2", "tokio"],
-        (Binding::Rest | Binding::Soap, _) => &["axum", "hyper", "tokio"],
+        (Binding::Rest | Binding::Sse | Binding::Soap, Transport::Http2) => {
+            &["axum", "hyper", "h2", "tokio"]
+        }
+        (Binding::Rest | Binding::Sse | Binding::Soap, _) => &["axum", "hyper", "tokio"],
         (Binding::Iiop | Binding::Raw, _) => &[OWN, "tokio"],
     };
     let of = |role: Role| move |&name: &&'static str| (role, name);

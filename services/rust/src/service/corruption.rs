@@ -12,6 +12,7 @@ use wirelab_contract::petclinic::{
     Owner, Owners, Pet, PetType, PetTypes, Pets, Specialties, Specialty, Vet, Vets, Visit, Visits,
 };
 use wirelab_contract::records::{AllocateReply, CountAllocationsReply, FindAllocationReply, Team};
+use wirelab_contract::stream::{Item, PushReply};
 use wirelab_contract::transfer::{
     DownloadChunk, HelloBytesReply, HelloReply, SubmitReply, UploadReply,
 };
@@ -254,6 +255,8 @@ by_field! {
     Pets: pets,
     Owner: last_name,
     Owners: owners,
+    Item: text,
+    PushReply: sha256,
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub(crate) mod any_operation;
 pub(crate) mod corruption;
 pub(crate) mod exchange;
+pub(crate) mod feed;
 pub mod rows;
 pub(crate) mod state;
 

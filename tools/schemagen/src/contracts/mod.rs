@@ -78,6 +78,11 @@ fn schemas(file: &Path) -> anyhow::Result<Vec<(String, String)>> {
         let openapi = openapi::write(&contract)?;
         return Ok(vec![(format!("openapi/{name}.json"), openapi)]);
     }
+    if contract.known() == Some(wirelab_contract::Contract::Stream) {
+        // None of these formats describes when the messages of a stream are due, or has streams at
+        // all: it is served over REST, SSE and gRPC only (contracts/README.md, stream).
+        return Ok(Vec::new());
+    }
     names::accept(&contract)?;
     Ok(vec![
         (format!("xsd/{name}.xsd"), xsd::document(&contract)),

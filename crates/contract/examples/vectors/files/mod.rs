@@ -3,6 +3,7 @@
 mod messages;
 mod operations;
 mod scripts;
+mod streams;
 mod texts;
 
 use serde::Serialize;
@@ -14,6 +15,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("messages.json", format_document(&messages::vectors())),
         ("operations.json", format_document(&operations::vectors())),
         ("scripts.json", format_document(&scripts::vectors())),
+        ("streams.json", format_document(&streams::vectors())),
     ]
 }
 

@@ -87,8 +87,12 @@ where
         };
         // A clone, because the future outlives this borrow of the service.
         let (inner, state) = (self.inner.clone(), Arc::clone(&self.state));
-        // A download is in flight until its last chunk has left, all others until their reply is made.
-        let lasts = operation == Some(Operation::Download);
+        // A stream is in flight until its last message has left, all others until their reply is
+        // made.
+        let lasts = matches!(
+            operation,
+            Some(Operation::Download | Operation::Feed | Operation::Chat)
+        );
         Box::pin(async move {
             let response = serve(&state, inner, request, &arrival).await;
             Ok(if lasts {

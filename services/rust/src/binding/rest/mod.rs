@@ -3,6 +3,7 @@
 mod error_response;
 mod negotiation;
 mod petclinic;
+mod streams;
 
 use std::sync::Arc;
 
@@ -46,7 +47,12 @@ pub(crate) fn router(state: &Arc<ServiceState>) -> Router {
         |operation: &Operation| state.stack.codec != Codec::Text || *operation == Operation::Hello;
     let routes = Operation::all_of(state.contract)
         .filter(served)
-        .fold(Router::new(), add_route)
+        .fold(Router::new(), add_route);
+    let routes = match state.contract {
+        Contract::Stream => routes.merge(streams::routes(state.stack.binding)),
+        _ => routes,
+    };
+    let routes = routes
         .fallback(not_found)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(BODY_LIMIT));

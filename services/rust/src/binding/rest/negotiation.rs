@@ -59,9 +59,7 @@ impl FromRequest<Arc<ServiceState>> for Content {
             ))
         };
         let codec = state.stack.codec;
-        let sent = request.headers().get(header::CONTENT_TYPE);
-        let essence = sent.and_then(|value| value.to_str().ok()?.split(';').next());
-        if !essence.is_some_and(|text| codec.reads(text.trim())) {
+        if !is_content(request.headers(), |media_type| codec.reads(media_type)) {
             return unsupported(format!("only {} is read here", codec.media_type()));
         }
         let plain = state.stack.compression == Compression::None;
@@ -105,8 +103,15 @@ impl Content {
     }
 }
 
+/// Whether the content of a message has a media type that `is_read` takes, parameters aside.
+pub(super) fn is_content(headers: &HeaderMap, is_read: impl Fn(&str) -> bool) -> bool {
+    let sent = headers.get(header::CONTENT_TYPE);
+    let essence = sent.and_then(|value| value.to_str().ok()?.split(';').next());
+    essence.is_some_and(|text| is_read(text.trim()))
+}
+
 /// Whether `Accept` allows `served`; the most specific range decides (RFC 9110 section 12.5.1).
-fn accepts(headers: &HeaderMap, served: &str) -> bool {
+pub(super) fn accepts(headers: &HeaderMap, served: &str) -> bool {
     if !headers.contains_key(header::ACCEPT) {
         return true;
     }

@@ -43,6 +43,7 @@ pub(crate) fn path(contract: Contract) -> &'static str {
         Contract::Calendar => "/calendar/soap",
         Contract::Records => "/records/soap",
         Contract::Petclinic => "/petclinic/soap",
+        Contract::Stream => "/stream/soap",
     }
 }
 

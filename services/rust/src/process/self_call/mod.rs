@@ -11,8 +11,9 @@ use wirelab_contract::calendar::DeployRequest;
 use wirelab_contract::charging::CreditControlRequest;
 use wirelab_contract::petclinic::ListPetTypesRequest;
 use wirelab_contract::records::CountAllocationsRequest;
+use wirelab_contract::stream::FeedRequest;
 use wirelab_contract::transfer::HelloRequest;
-use wirelab_contract::{Call, Contract};
+use wirelab_contract::{Call, Contract, streams};
 
 use crate::documents::config::ServiceConfig;
 use crate::documents::ready::Ready;
@@ -70,7 +71,9 @@ async fn exchange(
     state: &ServiceState,
 ) -> Result<(), SelfCallError> {
     match config.stack.binding {
-        Binding::Rest | Binding::Soap | Binding::Grpc => web::exchange(stream, config, state).await,
+        Binding::Rest | Binding::Sse | Binding::Soap | Binding::Grpc => {
+            web::exchange(stream, config, state).await
+        }
         Binding::Iiop | Binding::Raw => session::exchange(stream, config, state).await,
     }
 }
@@ -87,6 +90,10 @@ fn probe(contract: Contract) -> Call {
         // A read: with a database it proves that the tables can be reached.
         Contract::Records => Call::CountAllocations(CountAllocationsRequest {}),
         Contract::Petclinic => Call::ListPetTypes(ListPetTypesRequest {}),
+        Contract::Stream => Call::Feed(FeedRequest {
+            gap_us: 0,
+            ..streams::sample(1)
+        }),
     }
 }
 
@@ -107,6 +114,7 @@ pub(super) fn with_request<W: WithRequest>(contract: Contract, with: W) -> W::Ou
         Call::Deploy(request) => with.with(&call, request),
         Call::CountAllocations(request) => with.with(&call, request),
         Call::ListPetTypes(request) => with.with(&call, request),
+        Call::Feed(request) => with.with(&call, request),
         _ => with.with(&call, &HelloRequest {}),
     }
 }

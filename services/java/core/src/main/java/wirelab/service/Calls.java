@@ -11,11 +11,15 @@ public final class Calls {
     /** From this delay on the service sleeps: timers of kernel and JVM are late by up to a millisecond. */
     private static final long SPIN_BELOW_NS = 2_000_000;
 
+    private static final long END_NS_MAX = 20_000_000_000L;
+    private static final long LOOK_EVERY_NS = 100_000;
+
     private final Map<String, Tally> tallies = new LinkedHashMap<>();
     private final LongAdder ended = new LongAdder();
     private final LongAdder spentNs = new LongAdder();
     private final LongAdder connections = new LongAdder();
     private final Delays delays = new Delays();
+    private final StreamCounts streams = new StreamCounts();
     private final long delayNs;
     private final boolean keepsReplies;
 
@@ -95,6 +99,11 @@ public final class Calls {
         return tallies.get(operation);
     }
 
+    /** The counters of contract {@code stream}. */
+    public StreamCounts streams() {
+        return streams;
+    }
+
     /** A connection was accepted. */
     public void connected() {
         connections.increment();
@@ -122,8 +131,15 @@ public final class Calls {
         return tallies.values().stream().mapToLong(Tally::begun).sum() - over;
     }
 
-    /** Forgets everything; to be called while no call is under way. */
+    /** Forgets everything when the calls under way have ended: a stream may end after its last item was read. */
     void reset() {
+        long start = System.nanoTime();
+        while (inFlight() > 0) {
+            if (System.nanoTime() - start > END_NS_MAX) {
+                throw new IllegalStateException("the service's call to itself does not end");
+            }
+            LockSupport.parkNanos(LOOK_EVERY_NS);
+        }
         for (Tally tally : tallies.values()) {
             tally.begun.reset();
             tally.failed.reset();
@@ -132,6 +148,7 @@ public final class Calls {
         ended.reset();
         spentNs.reset();
         connections.reset();
+        streams.reset();
         delays.reset();
     }
 

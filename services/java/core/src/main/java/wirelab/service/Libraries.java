@@ -29,8 +29,12 @@ final class Libraries {
     private static final Supplier<String> PROTOBUF = () -> "com.google.protobuf.CodedInputStream";
     private static final Supplier<String> JACORB = () -> "org.jacorb.orb.ORB";
 
+    private static final List<Supplier<String>> SPRING_MVC =
+            List.of(TOMCAT, () -> "org.springframework.web.servlet.DispatcherServlet");
+
     private static final Map<String, List<Supplier<String>>> SERVERS = Map.of(
-            "rest", List.of(TOMCAT, () -> "org.springframework.web.servlet.DispatcherServlet"),
+            "rest", SPRING_MVC,
+            "sse", SPRING_MVC,
             "soap", List.of(
                     TOMCAT,
                     () -> "org.apache.cxf.transport.servlet.CXFNonSpringServlet",

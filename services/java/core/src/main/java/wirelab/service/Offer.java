@@ -162,6 +162,11 @@ record Offer(
                     "codec " + stack.codec() + " carries no operation of contract " + config.contract(),
                     "use codec=" + String.join(" or codec=", legal));
         }
+        List<Offer> entries = select(config);
+        String who = stack.binding() + "@java with contract " + config.contract();
+        word("stack.transport", stack.transport(), union(entries, Offer::transports), who);
+        word("stack.compression", stack.compression(), union(entries, Offer::compressions), who);
+        word("stack.end_of_message", stack.endOfMessage(), union(entries, Offer::ends), who);
         if (stack.binding().equals("soap")) {
             word("stack.soap", stack.soap(),
                     union(with(stack.binding(), stack.codec()), Offer::soapVersions),

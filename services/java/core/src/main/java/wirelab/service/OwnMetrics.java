@@ -18,6 +18,7 @@ import java.util.function.ToLongFunction;
 import wirelab.service.contract.Charging;
 import wirelab.service.contract.Model;
 import wirelab.service.contract.StorePool;
+import wirelab.service.contract.Stream;
 
 /** The metrics that docs/reference/process.md names, read when asked. */
 final class OwnMetrics implements MultiCollector {
@@ -44,6 +45,11 @@ final class OwnMetrics implements MultiCollector {
                 .metricSnapshot(gauge("process_resident_memory_bytes", residentBytes()));
         if (model instanceof Charging charging) {
             all.metricSnapshot(counter("wirelab_money", charging.money()));
+        }
+        if (model instanceof Stream) {
+            all.metricSnapshot(counter("wirelab_stream_items", calls.streams().items()))
+                    .metricSnapshot(counter("wirelab_stream_late_items", calls.streams().late()))
+                    .metricSnapshot(counter("wirelab_stream_cancelled", calls.streams().cancellations()));
         }
         if (model.pool() != null) {
             all.metricSnapshot(connections(model.pool()));

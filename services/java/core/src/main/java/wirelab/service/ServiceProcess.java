@@ -16,6 +16,7 @@ import wirelab.service.contract.Model;
 import wirelab.service.contract.Petclinic;
 import wirelab.service.contract.RecordStore;
 import wirelab.service.contract.Records;
+import wirelab.service.contract.Stream;
 import wirelab.service.contract.Transfer;
 
 /** From the configuration to the exit code. */
@@ -86,6 +87,7 @@ public final class ServiceProcess {
             case "charging" -> new Charging(store.accounts(), store.balance());
             case "records" -> new Records(records(store.database()));
             case "petclinic" -> new Petclinic();
+            case "stream" -> new Stream(!configuration.stack().binding().equals("grpc"));
             default -> new Calendar();
         };
     }

@@ -99,6 +99,16 @@ public final class Bench implements AutoCloseable {
         return new long[] {calls.tally(operation).begun(), calls.tally(operation).failed()};
     }
 
+    /** The counters of contract stream. */
+    public StreamCounts streams() {
+        return calls.streams();
+    }
+
+    /** Calls under way. */
+    public long inFlight() {
+        return calls.inFlight();
+    }
+
     /** Sends bytes over a connection of their own and returns all that comes until its end. */
     public byte[] exchange(byte[] bytes) throws IOException {
         String address = running.address();

@@ -51,6 +51,9 @@ public final class Exchanges {
         if (model instanceof Records records) {
             return records(records);
         }
+        if (model instanceof Stream) {
+            return List.of();
+        }
         return model instanceof Charging charging ? chargingExchanges(charging) : calendar((Calendar) model);
     }
 

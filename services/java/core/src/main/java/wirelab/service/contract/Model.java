@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** A contract without a wire. */
-public sealed interface Model extends AutoCloseable permits Transfer, Charging, Calendar, Records, Petclinic {
+public sealed interface Model extends AutoCloseable permits Transfer, Charging, Calendar, Records, Petclinic, Stream {
     /** The contract's name, {@code transfer} for example. */
     default String contract() {
         return service().toLowerCase(Locale.ROOT);

@@ -4,10 +4,12 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.function.LongUnaryOperator;
 
 /** The texts, patterns and digests of contracts/README.md. */
 public final class Text {
-    private static final long GAMMA = 0x9E3779B97F4A7C15L;
+    /** What each output of SplitMix64 adds to the state. */
+    static final long GAMMA = 0x9E3779B97F4A7C15L;
     private static final byte[] ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
             .getBytes(StandardCharsets.US_ASCII);
     private static final String GREETING = "Hello, wirelab";
@@ -17,7 +19,12 @@ public final class Text {
 
     /** Output number {@code index}, from 0, of SplitMix64 with seed 0 (Steele, Lea, Flood 2014). */
     private static long output(long index) {
-        long z = (index + 1) * GAMMA;
+        return mix((index + 1) * GAMMA);
+    }
+
+    /** The output of SplitMix64 in that state. */
+    static long mix(long state) {
+        long z = state;
         z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;
         z = (z ^ z >>> 27) * 0x94D049BB133111EBL;
         return z ^ z >>> 31;
@@ -28,9 +35,17 @@ public final class Text {
         if (bytes == GREETING.length()) {
             return GREETING;
         }
-        byte[] letters = new byte[bytes];
-        for (int at = 0; at < bytes; at++) {
-            long z = output(at / LETTERS_PER_OUTPUT);
+        return letters(bytes, Text::output);
+    }
+
+    /** That many letters of base64, ten of each output; {@code outputs} is called with 0, 1, 2, … */
+    static String letters(int count, LongUnaryOperator outputs) {
+        byte[] letters = new byte[count];
+        long z = 0;
+        for (int at = 0; at < count; at++) {
+            if (at % LETTERS_PER_OUTPUT == 0) {
+                z = outputs.applyAsLong(at / LETTERS_PER_OUTPUT);
+            }
             letters[at] = ALPHABET[(int) (z >>> 6 * (at % LETTERS_PER_OUTPUT)) & 63];
         }
         return new String(letters, StandardCharsets.US_ASCII);

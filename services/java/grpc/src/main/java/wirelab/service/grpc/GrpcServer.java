@@ -26,6 +26,8 @@ import wirelab.records.v1.RecordsGrpc;
 import wirelab.service.Binding;
 import wirelab.service.Configuration;
 import wirelab.service.contract.Model;
+import wirelab.stream.v1.FeedRequest;
+import wirelab.stream.v1.StreamGrpc;
 import wirelab.transfer.v1.HelloRequest;
 import wirelab.transfer.v1.TransferGrpc;
 
@@ -87,6 +89,7 @@ final class GrpcServer implements Binding.Running {
                     CreditControlRequest.newBuilder().setId(1).build());
             case "records" -> call(channel, RecordsGrpc.getCountAllocationsMethod(),
                     CountAllocationsRequest.getDefaultInstance());
+            case "stream" -> feed(channel);
             case "petclinic" -> call(channel, PetclinicGrpc.getListPetTypesMethod(),
                     ListPetTypesRequest.getDefaultInstance());
             default -> call(channel, CalendarGrpc.getEntriesMethod(),
@@ -94,11 +97,19 @@ final class GrpcServer implements Binding.Running {
         }
     }
 
+    private void feed(Channel channel) {
+        FeedRequest ask = FeedRequest.newBuilder().setCount(1).setPattern("constant").build();
+        ClientCalls.blockingServerStreamingCall(channel, StreamGrpc.getFeedMethod(), patience(), ask).next();
+    }
+
     private <Q extends Message, R extends Message> R call(Channel channel, MethodDescriptor<Q, R> method, Q ask) {
-        CallOptions patience = CallOptions.DEFAULT
+        return ClientCalls.blockingUnaryCall(channel, method, patience(), ask);
+    }
+
+    private CallOptions patience() {
+        return CallOptions.DEFAULT
                 .withDeadlineAfter(20_000 + configuration.delayUs() / 1000, TimeUnit.MILLISECONDS)
                 .withMaxInboundMessageSize(GrpcBinding.MESSAGE_BYTES_MAX);
-        return ClientCalls.blockingUnaryCall(channel, method, patience, ask);
     }
 
     @Override

@@ -22,6 +22,8 @@ import wirelab.service.contract.ApplicationError;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
 import wirelab.service.contract.StoreUnavailable;
+import wirelab.service.contract.Stream;
+import wirelab.stream.v1.StreamGrpc;
 import wirelab.transfer.v1.TransferGrpc;
 
 /** A contract as gRPC methods: one handler for all unary operations, {@link Streams} for the others. */
@@ -52,6 +54,7 @@ final class Service {
             case "transfer" -> TransferGrpc.getServiceDescriptor();
             case "charging" -> ChargingGrpc.getServiceDescriptor();
             case "records" -> RecordsGrpc.getServiceDescriptor();
+            case "stream" -> StreamGrpc.getServiceDescriptor();
             case "petclinic" -> PetclinicGrpc.getServiceDescriptor();
             default -> CalendarGrpc.getServiceDescriptor();
         };
@@ -62,8 +65,14 @@ final class Service {
         String operation = method.getBareMethodName();
         ServerCallHandler<?, ?> handler = exchanges.containsKey(operation)
                 ? unary(exchanges.get(operation))
-                : Streams.handler(operation, calls.tally(operation));
+                : streamHandler(operation);
         definition.addMethod(method, (ServerCallHandler<Q, R>) handler);
+    }
+
+    private ServerCallHandler<?, ?> streamHandler(String operation) {
+        return model instanceof Stream stream
+                ? new ItemStreams(stream, calls).handler(operation)
+                : Streams.handler(operation, calls.tally(operation));
     }
 
     private <Q extends Message, R extends Message> ServerCallHandler<Q, R> unary(Exchange<Q, R> exchange) {

@@ -36,6 +36,7 @@ import wirelab.service.contract.Charging;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
 import wirelab.service.contract.Records;
+import wirelab.service.contract.Stream;
 import wirelab.service.contract.Transfer;
 import wirelab.service.contract.message.CalendarMessages.Entry;
 import wirelab.service.contract.message.RecordsMessages;
@@ -60,6 +61,9 @@ public final class ProtobufExchanges {
         }
         if (model instanceof Records records) {
             return records(records);
+        }
+        if (model instanceof Stream) {
+            return List.of();
         }
         return model instanceof Charging charging ? chargingExchanges(charging) : calendar((Calendar) model);
     }

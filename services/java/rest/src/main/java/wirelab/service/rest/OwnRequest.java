@@ -8,6 +8,7 @@ import wirelab.service.contract.Model;
 import wirelab.service.contract.message.CalendarMessages;
 import wirelab.service.contract.message.ChargingMessages;
 import wirelab.service.contract.message.RecordsMessages;
+import wirelab.service.contract.message.StreamMessages;
 import wirelab.service.web.SelfCall;
 
 /** A request that changes nothing, for the service's call to itself. */
@@ -24,6 +25,7 @@ final class OwnRequest {
             case "records" -> post(model, codec, "CountAllocations", protobuf
                     ? CountAllocationsRequest.getDefaultInstance()
                     : new RecordsMessages.CountAllocationsRequest());
+            case "stream" -> post(model, codec, "Feed", feed());
             default -> post(model, codec, "Entries",
                     protobuf ? EntriesRequest.newBuilder().setOwner("self").setDay(1).build() : entries());
         };
@@ -37,6 +39,13 @@ final class OwnRequest {
     private static Object creditControl() {
         ChargingMessages.CreditControlRequest ask = new ChargingMessages.CreditControlRequest();
         ask.id = 1;
+        return ask;
+    }
+
+    private static Object feed() {
+        StreamMessages.FeedRequest ask = new StreamMessages.FeedRequest();
+        ask.count = 1;
+        ask.pattern = "constant";
         return ask;
     }
 

@@ -40,6 +40,8 @@ public final class Connectors {
         connector.setProperty("keepAliveTimeout", NO_LIMIT);
         connector.setProperty("tcpNoDelay", String.valueOf(!configuration.socket().nagle()));
         connector.setXpoweredBy(false);
+        // A stream lasts as long as its schedule; by default Tomcat would end it after 30 s.
+        connector.setAsyncTimeout(0);
         if (configuration.socket().tcpWindow() != null) {
             connector.setProperty("socket.rxBufSize", String.valueOf(configuration.socket().tcpWindow()));
         }

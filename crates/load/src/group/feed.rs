@@ -1,0 +1,124 @@
+//! Feeds of the contract stream, made ready to send.
+
+use wirelab_contract::stream::{FeedRequest, Item};
+use wirelab_contract::streams::Schedule;
+use wirelab_contract::{Call, Operation};
+use wirelab_stack::{Binding, Codec, Stack, Transport, Work};
+use wirelab_wire::{ContentType, Encoding};
+
+use crate::call::fault;
+use crate::call::result::Fault;
+use crate::group::prepared::{Part, PartRows, PreparedRow};
+use crate::plan::{FeedItems, Group, RowPer, Stream, StreamFormat};
+use crate::request::body::BodyWriter;
+use crate::request::head::{self, encoding, message_format};
+use crate::validate::items::{ItemFormat, ItemRule};
+use crate::validate::step::Step;
+use crate::validate::stream::StreamRule;
+use crate::validate::{Expectation, Framing, Validator};
+
+/// Seeds that requests take one after the other, so that an item of another stream is found.
+const SEEDS: i64 = 64;
+
+/// Items of the client, with the texts of a feed.
+pub(super) fn push(bytes: u64, items: &FeedItems) -> Result<Call, Fault> {
+    let schedule = schedule(&request(bytes, items, 0))?;
+    let texts = schedule.clone();
+    let items = schedule.map(|due| Item {
+        index: due.index,
+        text: texts.text(due.index),
+        ..Item::default()
+    });
+    Ok(Call::Push(items.collect()))
+}
+
+fn schedule(request: &FeedRequest) -> Result<Schedule, Fault> {
+    Schedule::of(request).map_err(|error| {
+        fault::plan(
+            format!("items: {error}"),
+            "change items or bytes (contracts/README.md, stream)",
+        )
+    })
+}
+
+/// Feeds of items with texts of `bytes` bytes.
+pub(super) fn part(group: &Group, bytes: u64, items: &FeedItems) -> Result<Part, Fault> {
+    let stack = &group.stack;
+    if stack.transport != Transport::Http2 && stack.in_flight > 1 {
+        return Err(fault::plan(
+            "operation Feed: calls behind one in a pipeline would wait for its end",
+            "use one call in flight per connection, or transport http/2",
+        ));
+    }
+    let (mut schedules, mut rows) = (Vec::new(), Vec::new());
+    for offset in 0..SEEDS {
+        let request = request(bytes, items, offset);
+        schedules.push(schedule(&request)?);
+        rows.push(row(group, request)?);
+    }
+    let first = rows[0].0.clone();
+    Ok(Part {
+        requests: vec![first],
+        steps: vec![Step {
+            operation: 0,
+            name: Operation::Feed.name().to_owned(),
+            validator: validator(stack, schedules)?.into(),
+        }],
+        builder: None,
+        rows: Some(PartRows {
+            rows,
+            per: RowPer::Call,
+        }),
+        own: None,
+    })
+}
+
+fn request(bytes: u64, items: &FeedItems, offset: i64) -> FeedRequest {
+    FeedRequest {
+        count: items.count,
+        // More than an int32 is more than a text may have, too.
+        bytes: i32::try_from(bytes).unwrap_or(i32::MAX),
+        gap_us: items.gap_us,
+        pattern: items.pattern.clone(),
+        seed: items.seed.wrapping_add(offset),
+    }
+}
+
+fn row(group: &Group, request: FeedRequest) -> Result<PreparedRow, Fault> {
+    let (stack, call) = (&group.stack, Call::Feed(request));
+    let mut request = head::of_operation(stack, Operation::Feed)?;
+    let writer = BodyWriter::new(stack, message_format(stack)).called_by(group);
+    let body = writer.body(&call).map_err(|error| {
+        fault::plan(
+            error.to_string(),
+            "use codec json with rest and sse, protobuf with grpc",
+        )
+    })?;
+    request.body = body.into();
+    Ok((request, None))
+}
+
+fn validator(stack: &Stack, schedules: Vec<Schedule>) -> Result<Validator, Fault> {
+    let (format, framing, media_type) = match stack.binding {
+        Binding::Grpc => (StreamFormat::Grpc, Framing::Grpc, ContentType::Grpc),
+        Binding::Sse => (StreamFormat::Sse, Framing::Whole, ContentType::EventStream),
+        // No other type has a name of its own here.
+        _ => (StreamFormat::Ndjson, Framing::Whole, ContentType::Other),
+    };
+    let items = match stack.codec {
+        Codec::Protobuf => ItemFormat::Protobuf,
+        _ => ItemFormat::Json,
+    };
+    let expectation = Expectation::Items(ItemRule::new(items, schedules));
+    let mut validator = Validator::new(framing, expectation, stack.work == Work::Decode);
+    validator.status = Some(200);
+    validator.content_type = Some(media_type);
+    validator.encoding = Some(match stack.binding {
+        Binding::Grpc => encoding(stack.compression).0,
+        // Messages cannot be seen through a compressed body.
+        _ => Encoding::Identity,
+    });
+    validator.errors = Some((message_format(stack), Operation::Feed));
+    validator.stream = Some(StreamRule::of(&Stream::new(format))?);
+    Ok(validator)
+}

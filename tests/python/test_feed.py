@@ -1,0 +1,134 @@
+"""The contract stream, from the command line: the services in Rust, driven and examined."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.python.feed_model import Feed
+from wirelab.cli import main
+from wirelab.experiment.messages import Message
+from wirelab.identity.verifying import chosen, verify
+
+Json = dict[str, Any]
+VECTORS = Path(__file__).parents[2] / "contracts" / "vectors" / "streams.json"
+SERVICES = ("sse@rust", "sse@rust?transport=http/2", "rest@rust", "grpc@rust")
+
+
+def drive(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Json:
+    assert main(["drive", *words, "--json"]) == code, capsys.readouterr().err
+    result: Json = json.loads(capsys.readouterr().out)
+    return result
+
+
+@pytest.mark.parametrize(
+    "vector", json.loads(VECTORS.read_bytes())["feeds"], ids=lambda v: v["name"]
+)
+def test_the_vectors_are_what_the_contract_says(vector: Json) -> None:
+    feed = Feed(**vector["request"])
+    items = [
+        {"index": index, "due_ns": due_ns, "text": feed.text(index)}
+        for index, due_ns in enumerate(feed.due_ns())
+    ]
+    assert items == vector["items"]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_feeds_are_driven_and_every_item_has_a_lateness(
+    real_engine: object, capsys: pytest.CaptureFixture[str], service: str
+) -> None:
+    words = ("--operation", "Feed", "--size", "64 B", "--items", "25", "--item-gap", "2ms")
+    result = drive(
+        capsys, service, *words, "--item-pattern", "tokens", "--calls", "6", "--users", "3"
+    )
+    assert (result["ok"], result["errors"]) == (6, 0), result["error_examples"]
+    streams = result["streams"]
+    assert streams["messages"] == 6 * 25
+    late, sent, delivered = (
+        streams[f"{name}_ms"] for name in ("lateness", "service_late", "delivery")
+    )
+    # No item is sent before it is due, and none is read before it is sent.
+    assert late["min"] >= sent["min"] >= 0.0
+    assert delivered["min"] > 0.0
+    assert late["mean"] == pytest.approx(sent["mean"] + delivered["mean"], rel=0.02)
+
+
+def test_sse_calls_feed_without_an_operation(
+    real_engine: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = drive(capsys, "sse@rust", "--items", "5", "--item-gap", "0s", "--calls", "2")
+    assert result["streams"]["messages"] == 10
+
+
+@pytest.mark.parametrize("service", ["rest@rust", "grpc@rust"])
+def test_pushed_items_are_answered_with_their_digest(
+    real_engine: object, capsys: pytest.CaptureFixture[str], service: str
+) -> None:
+    words = ("--operation", "Push", "--size", "100 B", "--items", "50", "--calls", "5")
+    result = drive(capsys, service, *words)
+    assert (result["ok"], result["errors"]) == (5, 0), result["error_examples"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("rest@rust", "--items", "5"), "has no items"),
+        (("sse@rust", "--operation", "Hello"), "sse"),
+        (("sse@rust", "--operation", "Push"), "not available with sse"),
+        (("soap@rust", "--operation", "Feed"), "not available with soap"),
+        (("grpc@rust", "--operation", "Feed", "--items", "100000", "--item-gap", "1s"), "3600 s"),
+        (("sse@rust", "--item-gap", "soon"), "--item-gap"),
+        (("http://127.0.0.1:1/", "--items", "5"), "applies only to services of wirelab"),
+    ],
+)
+def test_what_cannot_be_driven_is_refused_with_the_reason(
+    real_engine: object,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    reason: str,
+) -> None:
+    assert main(["drive", *words, "--calls", "1"]) == 2
+    assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_the_services_in_rust_are_as_the_model(real_engine: object, service: str) -> None:
+    (verdict,) = verify(chosen([service], "stream"))
+    assert verdict.passed, verdict
+
+
+def test_keys_of_a_message_become_items_of_the_plan() -> None:
+    message = Message.model_validate(
+        {
+            "operation": "Feed",
+            "bytes": "64 B",
+            "items": 50,
+            "item_gap": "5 ms",
+            "item_pattern": "tokens",
+        }
+    )
+    assert message.name == "Feed with 50 items 5 ms apart in tokens"
+    assert message.called == ("Feed",)
+    workload = message.workload()
+    assert workload["items"] == {"count": 50, "gap_us": 5_000, "pattern": "tokens"}
+    assert Message.model_validate({"operation": "Feed", "bytes": "64 B"}).name == "Feed"
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"operation": "Submit", "items": 5},
+        {"operation": "Feed", "items": 0},
+        {"operation": "Feed", "items": 1_000_001},
+        {"operation": "Feed", "item_gap": "2 min"},
+        {"operation": "Feed", "item_pattern": "random"},
+        {"sequence": "Credit", "items": 5},
+    ],
+)
+def test_impossible_items_of_a_message_are_refused(keys: Json) -> None:
+    size = {} if "sequence" in keys else {"bytes": "64 B"}
+    with pytest.raises(ValueError, match="item"):
+        Message.model_validate({**keys, **size})
