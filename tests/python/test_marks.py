@@ -17,7 +17,7 @@ from wirelab import checkout
 from wirelab.checks import load as load_checks
 from wirelab.checks.beginning import movement
 from wirelab.checks.effects import effects
-from wirelab.checks.marks import figure_marks
+from wirelab.checks.marks import figure_marks, percent_text
 from wirelab.documents.event import Pauses
 from wirelab.records.group import Times
 from wirelab.records.noise import NoiseRecord
@@ -309,3 +309,17 @@ def test_a_p99_that_is_known_to_a_factor_of_two_is_not_a_figure(
 
 def printed(every: Sequence[Trial]) -> str:
     return "\n".join(line.text for line in terminal_table(every))
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.025, "2.5 %"),
+        (0.12, "12 %"),
+        (0.99, "99 %"),
+        (1.0, "a factor of 2.0"),
+        (2.4, "a factor of 3.4"),
+    ],
+)
+def test_a_bias_from_2_on_is_a_factor(share: float, words: str) -> None:
+    assert percent_text(share) == words

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from math import exp, log
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,11 @@ from tests.python.synthetic_run import (
     with_result,
     write_run,
 )
+from wirelab.cli.output import explain
 from wirelab.cli.output import run as results
+from wirelab.format import wrapping
+from wirelab.records.caller import CallerRecord
+from wirelab.records.service import ServiceRecord
 from wirelab.records.trial import Trial
 from wirelab.report.terminal import terminal_table
 from wirelab.run import runner as running
@@ -127,6 +132,43 @@ def test_a_missing_median_has_its_reason() -> None:
     few = with_result(few, times={**few.result.times, "response": response})
     assert "p50 —: no trial had 20 calls" in printed([few])
     assert "p50 —" not in printed([trial(point(REST), 0, 0, World())])
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"service": ServiceRecord()}, "service —: no CPU time of the service was recorded"),
+        ({"engine": CallerRecord()}, "client —: no CPU time of the client was recorded"),
+        ({"bytes_sent": None}, "B/call —: the client counted no bytes"),
+        ({"rate_per_s": 0.0, "ok": 0}, "calls/s —: no call succeeded"),
+    ],
+    ids=["service", "client", "bytes", "rate"],
+)
+def test_a_missing_figure_names_the_fact_that_is_missing(
+    changes: dict[str, Any], line: str
+) -> None:
+    counted = {"bytes_sent": 1_000, "bytes_received": 2_000}
+    whole = with_result(trial(point(REST), 0, 0, World()), **counted)
+    parts = {name: value for name, value in changes.items() if name in ("service", "engine")}
+    lacks = replace(whole, **parts) if parts else with_result(whole, **changes)
+    assert f"{line}." in printed([lacks])
+    assert line not in printed([whole])
+    other = with_result(trial(point(GRPC), 0, 1, World()), **counted)
+    assert f"{line}, with rest" in " ".join(printed([lacks, other]).split())
+
+
+def test_names_of_stacks_have_the_same_lines_in_every_table() -> None:
+    """The table of a run, the waterfall of explain and the means of compare."""
+    name = "grpc in_flight=multiplex=8 server.h2_window=65536 connection=close"
+    assert wrapping.fold_name(name, 18) == [
+        *("grpc in_flight=", "multiplex=8", "server.h2_window=", "65536", "connection=close"),
+    ]
+    rows = explain._row(name, 1.0, 4.0, 8.0, "3.00 ms")
+    assert rows[0].startswith("grpc in_flight=multiplex=8")
+    assert rows[0].endswith("3.00 ms")
+    assert max(map(len, rows)) <= 80
+    assert " ".join(row[:32].split("█")[0].strip() for row in rows) == name
+    assert wrapping.fold_row("grpc", 10, " 1") == ["grpc       1"]
 
 
 def test_at_a_fixed_rate_the_columns_are_latency_cpu_and_bytes() -> None:

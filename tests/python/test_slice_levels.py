@@ -132,8 +132,8 @@ def test_longer_trials_are_not_named_where_processes_differ() -> None:
 def in_slices(every: Sequence[Trial]) -> list[Trial]:
     """The trials as if both services had shared them."""
     record = SlicesRecord(20, 0.1, 0.01, 0.005, 0.01, 2.3, 4.6)
-    started = "2024-05-01T10:00:00.000+00:00"
-    return [replace(one, slices=record, started=started, order=one.repeat) for one in every]
+    began = "2024-05-01T10:00:00.000+00:00"
+    return [replace(one, slices=record, started=began, order=one.repeat) for one in every]
 
 
 def test_a_run_in_slices_is_compared_by_its_trials() -> None:

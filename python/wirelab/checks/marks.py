@@ -38,8 +38,14 @@ class Mark:
         return f"{self.check}, up to {percent_text(self.bias)}"
 
 
+FACTOR_FROM = 2.0
+"""From this ratio on, a factor is named in place of per cent."""
+
+
 def percent_text(share: float) -> str:
-    """``2.5 %``, ``12 %``, ``150 %``."""
+    """``2.5 %``, ``12 %``; ``a factor of 2.5`` for 150 %."""
+    if share >= FACTOR_FROM - 1.0:
+        return f"a factor of {digits(1.0 + share, 2)}"
     return percent(share) if share >= 0.1 else f"{digits(100.0 * share, 2)} %"
 
 

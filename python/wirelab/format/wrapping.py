@@ -36,3 +36,17 @@ def wrap(
         break_on_hyphens=False,
     )
     return [line.replace(NO_BREAK, " ") for line in lines]
+
+
+def fold_name(name: str, width: int) -> list[str]:
+    """The name of a stack in lines of at most ``width`` columns, whole: where a word is too long
+    for a line, it breaks after its first ``=``, not in a value."""
+    words = name.split(" ")
+    spaced = (word.replace("=", "= ", 1) if len(word) > width else word for word in words)
+    return wrap(" ".join(spaced), width) or [""]
+
+
+def fold_row(name: str, width: int, rest: str) -> list[str]:
+    """A row of a table: ``rest`` stands on the first line of the name."""
+    first, *others = fold_name(name, width)
+    return [f"{first:<{width}}{rest}".rstrip(), *others]

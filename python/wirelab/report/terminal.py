@@ -101,9 +101,8 @@ def _gap(widths: Sequence[int]) -> int:
 def _shown(row: Sequence[str], widths: Sequence[int]) -> str:
     """A row, its stack's name on as many lines as it needs."""
     name, *figures = row
-    width = widths[0]
-    parts = wrapping.wrap(_breakable(name, width), width) or [""]
-    return "\n".join([_line([parts[0], *figures], widths), *parts[1:]])
+    first, *others = wrapping.fold_name(name, widths[0])
+    return "\n".join([_line([first, *figures], widths), *others])
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -111,12 +110,6 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     gap = " " * _gap(widths)
     shown = [f"{first[0]:<{first[1]}}", *(f"{cell:>{width}}" for cell, width in others)]
     return gap.join(shown).rstrip()
-
-
-def _breakable(name: str, width: int) -> str:
-    """A name whose words too long for a line break after their first ``=``, not in a value."""
-    words = name.split(" ")
-    return " ".join(word.replace("=", "= ", 1) if len(word) > width else word for word in words)
 
 
 def _rows(cell: Cell, names: Names, threshold: float, *, is_open: bool) -> Rows:
@@ -228,7 +221,8 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool, threshold: float)
             f"!: more than {percent(REPEATED_SHARE_MAX)} of its trials met other work of the "
             "machine and were repeated: its figures need a quieter machine."
         )
-    notes += [*_about_times(cells(trials)), *_syn_losses(trials), *_unchecked(trials, names)]
+    notes += [*_about_times(cells(trials)), *_missing(cells(trials), names)]
+    notes += [*_syn_losses(trials), *_unchecked(trials, names)]
     every = (*notes, *_marked(cells(trials), threshold))
     folded = (wrapping.wrap(line, WIDTH, subsequent_indent="  ") for line in every)
     return [Line("\n".join(lines), "dim") for lines in folded]
@@ -275,6 +269,40 @@ def _about_times(every: Sequence[Cell]) -> list[str]:
     if any(cell.interval(RESPONSE_P50) is None for cell in measured):
         notes.append(f"p50 {NONE}: no trial had {P50_CALLS_MIN} calls, so that ten lie above it.")
     return notes
+
+
+def _missing(every: Sequence[Cell], names: Names) -> list[str]:
+    """Why figures other than times are missing, by the fact that is."""
+    measured = [cell for cell in every if cell.measured]
+    found: dict[str, list[Cell]] = {}
+    for cell in measured:
+        for column, figure in _COLUMNS.items():
+            if cell.interval(figure) is None:
+                found.setdefault(f"{column} {NONE}: {_fact(cell, figure)}", []).append(cell)
+    return [f"{why}{_of_some(cells, measured, names)}." for why, cells in found.items()]
+
+
+_COLUMNS = {"calls/s": RATE, "client": CLIENT_CPU, "service": SERVICE_CPU, "B/call": BYTES}
+
+
+def _fact(cell: Cell, figure: Figure) -> str:
+    """The fact that a figure lacks."""
+    if figure is RATE:
+        return "no call succeeded"
+    if not any(trial.ended() for trial in cell.measured):
+        return "no call ended in a window"
+    if figure is CLIENT_CPU:
+        return "no CPU time of the client was recorded"
+    if figure is SERVICE_CPU:
+        return "no CPU time of the service was recorded"
+    return "the client counted no bytes"
+
+
+def _of_some(cells: Sequence[Cell], every: Sequence[Cell], names: Names) -> str:
+    """The stacks, unless all lack it."""
+    if len(cells) == len(every):
+        return ""
+    return f", with {', '.join(dict.fromkeys(names.stacks[cell.point.stack] for cell in cells))}"
 
 
 def _too_few(every: Sequence[Cell]) -> str:

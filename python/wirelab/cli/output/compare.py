@@ -16,6 +16,7 @@ from wirelab.comparisons import outputs
 from wirelab.comparisons.guards import ERRORS
 from wirelab.comparisons.pairs import Answer, Question, compare
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
+from wirelab.format import wrapping
 from wirelab.format.counting import of_all
 from wirelab.format.sanitize import sanitize
 from wirelab.report.page import write_page
@@ -136,7 +137,9 @@ def show(answer: Answer, page: Path) -> None:
     values_of = made.pairs.a, made.pairs.b
     for name, values, mark in zip(answer.names, values_of, marks, strict=True):
         if values:
-            out.print(f"{name:<28} {outputs.mean(values, made):>12}  {outputs.MEAN}")
+            rest = f" {outputs.mean(values, made):>12}  {outputs.MEAN}"
+            for line in wrapping.fold_row(name, 28, rest):
+                out.print(line)
         if values and mark:
             text = f"{name}: {made.figure.title} is marked: {mark}; the report has the reasons."
             out.print(folded(text, out.width), "yellow")

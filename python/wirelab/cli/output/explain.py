@@ -14,6 +14,7 @@ from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
 from wirelab.explain.answers import ServiceAnswer, StackAnswer
 from wirelab.explain.thresholds import full_name
 from wirelab.explain.two_orders import Orders
+from wirelab.format import wrapping
 from wirelab.format.numbers import quantity, signed
 from wirelab.report import cause_page
 from wirelab.run.directory import write_whole
@@ -83,21 +84,20 @@ def lines(answer: StackAnswer | ServiceAnswer) -> Iterator[str]:
     for one in steps:
         edges.append(edges[-1] + one.change.estimate)
     widest = max(*edges, end, 1.0)
-    yield _line(a, 0.0, start, widest, quantity(start, "ns"))
+    yield from _row(a, 0.0, start, widest, quantity(start, "ns"))
     for place, one in enumerate(steps):
         words = signed(one.change.estimate, "ns")
         low, high = sorted((edges[place], edges[place + 1]))
-        yield _line(one.label, low, high, widest, words if one.shown else f"{words} ?")
-    yield _line(b, 0.0, end, widest, quantity(end, "ns"))
+        yield from _row(one.label, low, high, widest, words if one.shown else f"{words} ?")
+    yield from _row(b, 0.0, end, widest, quantity(end, "ns"))
     if isinstance(answer, ServiceAnswer) and answer.phases:
         yield "Of captured trials, which are slower; the sentences below are of the others."
 
 
-def _line(label: str, low: float, high: float, widest: float, words: str) -> str:
+def _row(label: str, low: float, high: float, widest: float, words: str) -> list[str]:
     left, right = (round(BAR * max(0.0, value) / widest) for value in (low, high))
     bar = " " * left + "█" * max(1, right - left)
-    short = label if len(label) <= LABEL else f"{label[: LABEL - 1]}…"
-    return f"{short:<{LABEL}} {bar:<{BAR + 1}}{words:>11}"
+    return wrapping.fold_row(label, LABEL, f" {bar:<{BAR + 1}}{words:>11}")
 
 
 def _from_both_ends(orders: Orders) -> dict[str, object]:
