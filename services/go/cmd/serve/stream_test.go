@@ -379,7 +379,7 @@ func checkPush(t *testing.T, p *process, config options, lines string, want *pb.
 	}
 }
 
-func TestPushesThatAreNoItemsAreRefused(t *testing.T) {
+func TestLinesThatAreNotItemsAreRefused(t *testing.T) {
 	config := streamStacks()[0]
 	p := start(t, config)
 	for name, row := range map[string]struct {
