@@ -18,16 +18,9 @@ type Coding interface {
 	// Name is the axis' value and the content coding of HTTP.
 	Name() string
 	// Writer compresses to what it is given, until it is closed, once.
-	Writer(to io.Writer) WriteFlushCloser
+	Writer(to io.Writer) io.WriteCloser
 	// Reader decompresses.
 	Reader(from io.Reader) (io.Reader, error)
-}
-
-// WriteFlushCloser compresses. What was written before Flush can be decompressed without
-// what comes after it.
-type WriteFlushCloser interface {
-	io.WriteCloser
-	Flush() error
 }
 
 // New is the coding of that name; nil for `none`.
@@ -63,14 +56,14 @@ func (c compressor) Decompress(from io.Reader) (io.Reader, error) { return c.Rea
 
 // pooledWriter gives its compressor back when it is closed.
 type pooledWriter struct {
-	WriteFlushCloser
+	io.WriteCloser
 	giveBack func()
 }
 
 // Close ends what was compressed. It must be called once.
 func (w *pooledWriter) Close() error {
-	err := w.WriteFlushCloser.Close()
-	w.WriteFlushCloser = nil
+	err := w.WriteCloser.Close()
+	w.WriteCloser = nil
 	w.giveBack()
 	return err
 }
@@ -98,7 +91,7 @@ type gzipPool struct{ writers, readers sync.Pool }
 
 func (*gzipPool) Name() string { return "gzip" }
 
-func (p *gzipPool) Writer(to io.Writer) WriteFlushCloser {
+func (p *gzipPool) Writer(to io.Writer) io.WriteCloser {
 	kept, ok := p.writers.Get().(*gzip.Writer)
 	if !ok {
 		kept = gzip.NewWriter(to)
@@ -128,7 +121,7 @@ type zstdPool struct{ writers, readers sync.Pool }
 
 func (*zstdPool) Name() string { return "zstd" }
 
-func (p *zstdPool) Writer(to io.Writer) WriteFlushCloser {
+func (p *zstdPool) Writer(to io.Writer) io.WriteCloser {
 	kept, ok := p.writers.Get().(*zstd.Encoder)
 	if !ok {
 		// The library by itself leaves text without repetitions as it is, which

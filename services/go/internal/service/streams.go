@@ -13,7 +13,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"wirelab/services/go/internal/codec"
-	"wirelab/services/go/internal/compression"
 	"wirelab/services/go/internal/contract"
 )
 
@@ -71,7 +70,7 @@ func (r *rest) serveStream(w http.ResponseWriter, request *http.Request, operati
 	}
 	switch {
 	case err == nil:
-		return messages.close()
+		return nil
 	case messages.sent == 0 && request.Context().Err() == nil:
 		r.fail(w, request, err)
 		return err
@@ -87,36 +86,25 @@ type httpMessages struct {
 	w         http.ResponseWriter
 	request   *http.Request
 	// lines of the client; nil where its only message is the whole body.
-	lines *bufio.Reader
-	// body takes the messages of the service; nil before the first.
-	body streamWriter
+	lines   *bufio.Reader
+	line    []byte
+	flusher *http.ResponseController
 	// received: the client's only message was handed out.
 	received bool
 	sent     int
 	event    bytes.Buffer
 }
 
-// streamWriter hands over what was written when it is flushed.
-type streamWriter interface {
-	io.Writer
-	Flush() error
-}
-
-// responseWriter is a body without a content coding.
-type responseWriter struct {
-	http.ResponseWriter
-	*http.ResponseController
-}
-
 func (r *rest) openMessages(w http.ResponseWriter, request *http.Request,
 	operation *contract.Operation) (*httpMessages, error) {
-	messages := &httpMessages{rest: r, operation: operation, w: w, request: request}
+	messages := &httpMessages{rest: r, operation: operation, w: w, request: request,
+		flusher: http.NewResponseController(w)}
 	if operation.Stream.FromClient {
 		unpacked, err := r.unpack(request, request.Body)
 		if err != nil {
 			return messages, err
 		}
-		messages.lines = bufio.NewReaderSize(unpacked, lineBytesMax)
+		messages.lines = bufio.NewReader(unpacked)
 	}
 	return messages, nil
 }
@@ -141,15 +129,26 @@ func (m *httpMessages) receive() ([]byte, error) {
 		m.received = true
 		return m.rest.readBody(m.w, m.request)
 	}
-	line, err := m.lines.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		return nil, &httpError{http.StatusRequestEntityTooLarge,
-			"a line has at most " + strconv.Itoa(lineBytesMax) + " bytes"}
+	return m.readLine()
+}
+
+// readLine is the next line, the last of which may lack its end. It is valid until the next call.
+func (m *httpMessages) readLine() ([]byte, error) {
+	m.line = m.line[:0]
+	for {
+		part, err := m.lines.ReadSlice('\n')
+		m.line = append(m.line, part...)
+		switch {
+		case len(m.line) > lineBytesMax:
+			return nil, &httpError{http.StatusRequestEntityTooLarge,
+				"a line has at most " + strconv.Itoa(lineBytesMax) + " bytes"}
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && len(m.line) > 0:
+			err = nil
+		}
+		return m.line, err
 	}
-	if errors.Is(err, io.EOF) && len(line) > 0 {
-		err = nil // the last line without its end
-	}
-	return line, err
 }
 
 // SendMsg implements contract.Messages: it returns when the kernel, or the window of the
@@ -164,17 +163,18 @@ func (m *httpMessages) SendMsg(message any) error {
 		m.rest.reply(m.w, m.request, http.StatusOK, m.rest.codec.ContentType, encoded)
 		return nil
 	}
-	if m.body == nil {
-		m.begin()
+	if m.sent == 0 {
+		m.w.Header().Set("Content-Type", streamFormats[m.rest.binding].mediaType)
+		m.w.Header().Set("Cache-Control", "no-store")
 	}
 	if err := m.encodeEvent(encoded); err != nil {
 		return err
 	}
 	m.sent++
-	if _, err := m.body.Write(m.event.Bytes()); err != nil {
+	if _, err := m.w.Write(m.event.Bytes()); err != nil {
 		return err
 	}
-	return m.body.Flush()
+	return m.flusher.Flush()
 }
 
 // encodeEvent makes one piece of a message and what is around it, so that it is written at once.
@@ -189,38 +189,6 @@ func (m *httpMessages) encodeEvent(message codec.Body) error {
 	}
 	m.event.WriteString(format.after)
 	return nil
-}
-
-func (m *httpMessages) begin() {
-	header := m.w.Header()
-	header.Set("Content-Type", streamFormats[m.rest.binding].mediaType)
-	header.Set("Cache-Control", "no-store")
-	m.body = responseWriter{m.w, http.NewResponseController(m.w)}
-	if coding := m.rest.chooseCoding(header, m.request); coding != nil {
-		m.body = codedWriter{coding.Writer(m.body), m.body}
-	}
-}
-
-// close ends the body of a stream that ended well.
-func (m *httpMessages) close() error {
-	if coded, ok := m.body.(codedWriter); ok {
-		return coded.Close()
-	}
-	return nil
-}
-
-// codedWriter compresses; what is flushed can be decompressed by itself.
-type codedWriter struct {
-	compression.WriteFlushCloser
-	to streamWriter
-}
-
-// Flush implements streamWriter.
-func (w codedWriter) Flush() error {
-	if err := w.WriteFlushCloser.Flush(); err != nil {
-		return err
-	}
-	return w.to.Flush()
 }
 
 // firstMessage is the first message of a reply that is a stream.

@@ -98,24 +98,15 @@ func (s *web) reply(w http.ResponseWriter, request *http.Request, status int, co
 
 // pack compresses a body where service and request allow it.
 func (s *web) pack(header http.Header, request *http.Request, content codec.Body) (codec.Body, error) {
-	coding := s.chooseCoding(header, request)
-	if coding == nil {
-		return content, nil
-	}
-	return compression.Compress(coding, content)
-}
-
-// chooseCoding is the content coding of a reply, which it names in the header; nil: none.
-func (s *web) chooseCoding(header http.Header, request *http.Request) compression.Coding {
 	if s.coding == nil {
-		return nil
+		return content, nil
 	}
 	header.Set("Vary", "Accept-Encoding")
 	if !acceptsCoding(request.Header, s.coding.Name()) {
-		return nil
+		return content, nil
 	}
 	header.Set("Content-Encoding", s.coding.Name())
-	return s.coding
+	return compression.Compress(s.coding, content)
 }
 
 // isUnclean: a path that ServeMux would redirect to a cleaner spelling is

@@ -44,8 +44,8 @@ public class RestApplication {
     }
 
     /**
-     * A client that cancels a stream over HTTP/2 is no failure of the service; Tomcat would log it as one, with
-     * its stack.
+     * A client that cancels a stream over HTTP/2 is not a failure of the service; Tomcat would log it as one,
+     * with its stack.
      */
     @Bean
     HandlerExceptionResolver clientIsGone() {

@@ -190,7 +190,7 @@ class StreamOperationsTest {
     }
 
     @Test
-    void pushesThatAreNoItemsAreRefused() throws Exception {
+    void linesThatAreNotItemsAreRefused() throws Exception {
         Map<String, Integer> statuses = Map.of("{\n", 400, "[]\n", 400, "\n", 400, "{\"index\":1.5}\n", 400,
                 // In ISO 8859-1 it is not UTF-8.
                 "{\"text\":\"\u00ff\"}\n", 400,
