@@ -80,7 +80,7 @@ def _commands(page: Path) -> Iterator[list[str]]:
 
 
 def _find_command(words: list[str]) -> click.Command | None:
-    """The command of the first words, e.g. ``drive`` or ``import har``; None if there is none."""
+    """The command of the first words, such as ``drive`` or ``import har``, if there is one."""
     command: click.Command | None = app
     for word in words:
         if not isinstance(command, click.Group):
