@@ -99,7 +99,11 @@ impl Connection {
     /// that keeps no state (SYN cookies) may answer that twice, with two numbers.
     #[inline]
     pub(super) fn is_replaced_by(&self, packet: &Packet<'_>, side: Side) -> bool {
-        if !packet.flags.has(Flags::SYN) {
+        // No host sends a SYN with RST or FIN: such flags are damaged (RFC 9293 section 3.10.7).
+        let is_opening = packet.flags.has(Flags::SYN)
+            && !packet.flags.has(Flags::RST)
+            && !packet.flags.has(Flags::FIN);
+        if !is_opening {
             return false;
         }
         let direction = self.direction(side);
