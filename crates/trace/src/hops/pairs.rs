@@ -187,7 +187,8 @@ fn sum(mut places: Vec<HeldPlace>) -> Held {
     let times: Vec<f64> = places.iter().map(|place| place.ms).collect();
     Held {
         occurrences: places.len() as u64,
-        ms_total: times.iter().sum(),
+        // A sum of nothing is -0.0.
+        ms_total: times.iter().fold(0.0, |sum, ms| sum + ms),
         ms_median: (!times.is_empty()).then(|| quantile(&times, 0.5)),
         places: places.into_iter().rev().take(PLACES).collect(),
     }
