@@ -71,6 +71,7 @@ class Reading:
     """One file."""
 
     streams: dict[int, Stream] = field(default_factory=lambda: defaultdict(Stream))
+    """By number, from 0, in the order of their first packets."""
     lookups_ms: list[float] = field(default_factory=list)
     """Times of answers by DNS over UDP."""
 
@@ -91,6 +92,8 @@ def read(capture: Path) -> Reading:
     reading = Reading()
     for line in done.stdout.decode("utf-8", "replace").splitlines():
         _take(dict(zip(FIELDS, line.split("\t"), strict=False)), reading)
+    # tshark also numbers connections of which it saw nothing but a quote in an ICMP error.
+    reading.streams = dict(enumerate(reading.streams.values()))
     return reading
 
 

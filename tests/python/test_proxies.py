@@ -247,6 +247,7 @@ HELD = Held(
     ms_median=40.0,
     where=(HeldPlace(front_packet=7, back_packet=9, ms=41.0),),
 )
+NOTHING_HELD = Held(occurrences=0, ms_total=0.0, ms_median=None, where=())
 SEEN = Hops(
     hops=1,
     front=SIDE,
@@ -257,6 +258,7 @@ SEEN = Hops(
     reply=TIME,
     first_byte=TIME,
     held=HELD,
+    held_parts=NOTHING_HELD,
 )
 NGINX = Stack.parse("rest@rust?via=nginx")
 
@@ -284,8 +286,20 @@ def test_without_the_switch_there_is_no_test() -> None:
 
 
 def test_a_proxy_that_held_nothing_is_not_reported() -> None:
-    none = Held(occurrences=0, ms_total=0.0, ms_median=None, where=())
-    assert hops.finding(msgspec.structs.replace(SEEN, held=none), NGINX) is None
+    assert hops.finding(msgspec.structs.replace(SEEN, held=NOTHING_HELD), NGINX) is None
+
+
+def test_a_held_part_of_a_stream_is_a_finding_that_names_the_buffer() -> None:
+    held = msgspec.structs.replace(HELD, ms_total=9000.0, ms_median=112.5)
+    found = hops.finding(msgspec.structs.replace(SEEN, held_parts=held), NGINX)
+    assert found is not None
+    assert found.cause == "held-by-proxy"
+    assert found.ms_total == 9000.0
+    assert "nginx held parts of streams of events in its buffer" in found.words
+    assert "80 times, for 112.5 ms in the median" in found.words
+    assert found.test is not None
+    assert (found.test.axis, found.test.value) == ("via_buffering", "off")
+    assert "an event of a stream comes sooner" in found.test.predict
 
 
 def test_captures_at_one_side_are_not_compared(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from bench.ground_truth.written.kinds import BETWEEN, THINKS, call
 from bench.ground_truth.written.scenario import Scenario
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+STREAM_HEAD_UNTIL_CLOSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 
 
 def _write_request(capture: Conversation, think_ms: tuple[float, float] = (0.1, 0.5)) -> Connection:
@@ -64,6 +65,43 @@ def uneven(capture: Conversation) -> None:
             capture.pause(200, 600, "server-stall")
         capture.answer(connection, b"%x\r\n%s\r\n" % (len(EVENT), EVENT), "server-stall")
     capture.answer(connection, LAST_CHUNK, BETWEEN)
+
+
+def _event(capture: Conversation, made_us: int | None) -> bytes:
+    """An event of some size, with the time of its maker in milliseconds where it states one."""
+    name = f"id: {made_us // MS}\n".encode() if made_us is not None else b""
+    return name + b"data: " + b"x" * capture.random.randrange(40, 90) + b"\n\n"
+
+
+def _stream_through(capture: Conversation, *, is_timed: bool, is_buffered: bool) -> None:
+    """Events every 40 to 60 ms. A buffer passes them on when it is full, and cuts the last one."""
+    connection = _write_request(capture)
+    capture.answer(connection, STREAM_HEAD_UNTIL_CLOSE, "server-stall")
+    size = capture.random.choice((1_024, 1_460)) if is_buffered else 1
+    ahead_us = capture.random.randrange(-SECOND, SECOND)
+    held = b""
+    for _ in range(120):
+        capture.pause(40, 60, "server-stall")
+        held += _event(capture, capture.now_us + ahead_us if is_timed else None)
+        if len(held) >= size:
+            passed = size if is_buffered else len(held)
+            capture.answer(connection, held[:passed], "server-stall")
+            held = held[passed:]
+
+
+def write_buffered(capture: Conversation) -> None:
+    """Events with their times, through a buffer."""
+    _stream_through(capture, is_timed=True, is_buffered=True)
+
+
+def write_cut(capture: Conversation) -> None:
+    """Events without times, through a buffer."""
+    _stream_through(capture, is_timed=False, is_buffered=True)
+
+
+def write_passed_on(capture: Conversation) -> None:
+    """Events with their times that come as they are made."""
+    _stream_through(capture, is_timed=True, is_buffered=False)
 
 
 def split(capture: Conversation) -> None:
@@ -261,6 +299,9 @@ def streams_limited(capture: Conversation) -> None:
 CAUSES: tuple[Scenario, ...] = (
     Scenario("dribbled writes", write_dribbled, ("dribbled-writes",)),
     Scenario("uneven stream", uneven, ("uneven-stream", "dribbled-writes")),
+    Scenario("buffered stream", write_buffered, ("buffered-stream", "dribbled-writes")),
+    Scenario("buffered stream without times", write_cut, ("buffered-stream", "dribbled-writes")),
+    Scenario("stream at once", write_passed_on, ("dribbled-writes",)),
     Scenario("split writes", split, ("split-writes",)),
     Scenario("connection per call", connection_per_call, ("connection-per-call",)),
     Scenario("redirect", write_redirected, ("redirect", *THINKS)),

@@ -31,10 +31,14 @@ impl Analyzer {
     /// Takes the next frame, and reports its events to `observer`.
     #[inline]
     pub fn record(&mut self, record: &Record<'_>, observer: &mut impl Observer) {
+        let steps = self.summary.clock.steps;
         let record = &Record {
             at_ns: self.summary.clock.take(record.at_ns, record.number),
             ..*record
         };
+        if self.summary.clock.steps > steps {
+            observer.clock_stepped(record.number);
+        }
         // Before decoding, so that the sums hold frames that cannot be decoded.
         self.summary.count(record);
         match &decode(record) {

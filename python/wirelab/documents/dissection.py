@@ -1106,6 +1106,7 @@ Cause = Literal[
     "server-think-time",
     "connection-per-call",
     "split-writes",
+    "buffered-stream",
     "uneven-stream",
     "dribbled-writes",
     "sender-stalled",

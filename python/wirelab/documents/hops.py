@@ -22,6 +22,9 @@ class Hops(msgspec.Struct, frozen=True, kw_only=True):
     """Between caller and proxy."""
     held: Held
     """Replies whose first byte was held back."""
+    held_parts: Held
+    """Parts of streams (server-sent events) that reached the proxy, and were forwarded only
+    when the next part had come, at least 5 ms later."""
     hops: int
     """Version of this document: 1."""
     matched: int
@@ -33,8 +36,8 @@ class Hops(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """Replies whose first byte reached the proxy, and was forwarded only when more of the reply
-    had come, at least 5 ms later. What it took after the reply's last byte is none of it."""
+    """What reached the proxy and was forwarded only when more of the reply had come, at least 5
+    ms later. What it took after the reply's last byte is none of it."""
 
     ms_median: float | None = None
     """Of them, milliseconds; null where there are none."""
@@ -47,12 +50,12 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HeldPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """One reply that was held back."""
+    """One reply, or part of one, that was held back."""
 
     back_packet: int
-    """Packet of the reply's first byte behind."""
+    """Packet of its first byte behind."""
     front_packet: int
-    """Packet of the reply's first byte in front."""
+    """Packet of its first byte in front."""
     ms: float
     """For how long, milliseconds."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from wirelab.documents.hops import Hops, HopSide, HopTime
+from wirelab.documents.hops import Held, Hops, HopSide, HopTime
 from wirelab.errors import LabError, StackError
 from wirelab.experiment.link_profiles import LOOPBACK, Profile
 from wirelab.process import engine_binary
@@ -164,23 +164,35 @@ def _times(time: HopTime | None) -> HopTimes | None:
 
 
 def finding(hops: Hops, stack: Stack) -> PacketFinding | None:
-    """Replies that the proxy held back, as a finding in packets; None where it held none."""
-    held = hops.held
+    """Replies, or parts of streams, that the proxy held back, whichever took more time, as a
+    finding in packets; None where it held none."""
+    held = max(hops.held, hops.held_parts, key=lambda one: one.ms_total)
     if not held.occurrences or held.ms_median is None:
         return None
+    is_stream = held is hops.held_parts
+    what = "an event of a stream" if is_stream else "the first byte of a reply"
     return PacketFinding(
         cause=HELD_BY_PROXY,
         occurrences=held.occurrences,
-        exchanges=held.occurrences,
+        exchanges=0 if is_stream else held.occurrences,
         ms_total=held.ms_total,
         ms_median=held.ms_median,
-        words=(
-            f"{stack.axes.via} had the first byte of the reply and forwarded it only when the "
-            f"service had sent more: in {held.occurrences:,} of {hops.matched:,} calls, for "
-            f"{held.ms_median:.1f} ms in the median."
-        ),
-        test=_switch(stack, *SWITCH, "the first byte of a reply comes sooner by the time held"),
+        words=_held_words(hops, held, stack.axes.via),
+        test=_switch(stack, *SWITCH, f"{what} comes sooner by the time held"),
         where=tuple(FindingPlace((place.front_packet,), place.ms) for place in held.where),
+    )
+
+
+def _held_words(hops: Hops, held: Held, proxy: str) -> str:
+    times = f"for {held.ms_median or 0:.1f} ms in the median."
+    if held is hops.held_parts:
+        return (
+            f"{proxy} held parts of streams of events in its buffer and forwarded them only when "
+            f"later ones had come: {held.occurrences:,} times, {times}"
+        )
+    return (
+        f"{proxy} had the first byte of the reply and forwarded it only when the "
+        f"service had sent more: in {held.occurrences:,} of {hops.matched:,} calls, {times}"
     )
 
 

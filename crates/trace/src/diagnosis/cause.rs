@@ -41,6 +41,8 @@ pub enum Cause {
     ConnectionPerCall,
     /// One message began in a segment that could have carried more of it.
     SplitWrites,
+    /// The events of a stream waited in a buffer until it was full.
+    BufferedStream,
     /// The messages of a stream came at uneven intervals.
     UnevenStream,
     /// A message came in three or more pieces with pauses of its sender between them.
@@ -93,7 +95,7 @@ pub enum Cause {
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 37] = [
+    pub const ALL: [Cause; 38] = [
         Cause::SynRetransmission,
         Cause::TailLoss,
         Cause::DataRetransmission,
@@ -109,6 +111,7 @@ impl Cause {
         Cause::ServerThinkTime,
         Cause::ConnectionPerCall,
         Cause::SplitWrites,
+        Cause::BufferedStream,
         Cause::UnevenStream,
         Cause::DribbledWrites,
         Cause::SenderStalled,
@@ -199,6 +202,7 @@ mod tests {
                 "server-think-time",
                 "connection-per-call",
                 "split-writes",
+                "buffered-stream",
                 "uneven-stream",
                 "dribbled-writes",
                 "sender-stalled",

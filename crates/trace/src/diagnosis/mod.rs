@@ -102,6 +102,8 @@ pub struct Diagnosis {
     host: Option<HostWindows>,
     tail: Option<Box<Tail>>,
     fragments: Fragments,
+    /// The packet behind the last step of the clock; 0 for none.
+    stepped_at: u64,
     /// Open connections by client and server, once a segment came in fragments.
     ends: Option<HashMap<(SocketAddr, SocketAddr), FlowId>>,
 }
@@ -134,6 +136,7 @@ impl Diagnosis {
             host: None,
             tail: None,
             fragments: Fragments::default(),
+            stepped_at: 0,
             ends: None,
         }
     }
@@ -393,6 +396,10 @@ impl Observer for Diagnosis {
         }
     }
 
+    fn clock_stepped(&mut self, packet: u64) {
+        self.stepped_at = packet;
+    }
+
     fn datagram(&mut self, datagram: &Datagram<'_>) {
         self.names.take(datagram);
     }
@@ -401,6 +408,7 @@ impl Observer for Diagnosis {
         let Some(known) = self.flows.get_mut(flow) else {
             return;
         };
+        known.handshake.stepped_at = self.stepped_at;
         let direction = segment.direction;
         if let Some(pair) = known.pair
             && self.interleaving.has_changed(pair, direction, flow)

@@ -99,7 +99,11 @@ impl Connection {
     /// that keeps no state (SYN cookies) may answer that twice, with two numbers.
     #[inline]
     pub(super) fn is_replaced_by(&self, packet: &Packet<'_>, side: Side) -> bool {
-        if !packet.flags.has(Flags::SYN) {
+        // No host sends a SYN with RST or FIN: such flags are damaged (RFC 9293 section 3.10.7).
+        let is_opening = packet.flags.has(Flags::SYN)
+            && !packet.flags.has(Flags::RST)
+            && !packet.flags.has(Flags::FIN);
+        if !is_opening {
             return false;
         }
         let direction = self.direction(side);
@@ -115,6 +119,24 @@ impl Connection {
             && peer.saw_syn
             && peer.numbers.base() == Some(packet.acknowledgment.wrapping_sub(1));
         !answers
+    }
+
+    /// The packet goes on where this connection is, by its numbers: it is of this connection, or a
+    /// copy of one of its packets.
+    pub(super) fn continues(&self, packet: &Packet<'_>, side: Side) -> bool {
+        let direction = self.direction(side);
+        let own = &self.directions[direction as usize].numbers;
+        let peer = &self.directions[direction.opposite() as usize].numbers;
+        let sends = own.base().map(|base| match packet.flags.has(Flags::SYN) {
+            true => base == packet.sequence,
+            false => own.is_near(packet.sequence),
+        });
+        let has_acknowledgment = packet.flags.has(Flags::ACK) && peer.base().is_some();
+        let acknowledges = has_acknowledgment.then(|| peer.is_near(packet.acknowledgment));
+        match (sends, acknowledges) {
+            (None, None) => false,
+            (sends, acknowledges) => sends.unwrap_or(true) && acknowledges.unwrap_or(true),
+        }
     }
 
     /// What decides whether a packet of that side is a copy of another.
@@ -405,6 +427,13 @@ impl SequenceNumbers {
         // on where 32 bits wrap, every 4 GiB.
         let of_highest = base.wrapping_add(1).wrapping_add(self.highest as u32);
         self.highest as i64 + i64::from(sequence.wrapping_sub(of_highest) as i32)
+    }
+
+    /// At most a large window away from the highest byte: a number of another connection is there
+    /// by chance once in 128 times, and both numbers of a packet once in 16,384.
+    fn is_near(&self, sequence: u32) -> bool {
+        const NEAR: u64 = 1 << 24;
+        self.offset(sequence).abs_diff(self.highest as i64) < NEAR
     }
 
     #[inline]

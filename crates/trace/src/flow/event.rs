@@ -139,6 +139,9 @@ pub trait Observer {
     fn secrets(&mut self, _key_log: &[u8]) {}
     /// A connection is new. Comes before anything else of that flow.
     fn opened(&mut self, flow: FlowId, opening: &Opening);
+    /// The clock of the capture stepped back before that packet: how far the times before and
+    /// behind it are apart is not known.
+    fn clock_stepped(&mut self, _packet: u64) {}
     /// A datagram from or to a name server. It belongs to no connection.
     fn datagram(&mut self, _datagram: &Datagram<'_>) {}
 

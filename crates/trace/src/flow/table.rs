@@ -41,7 +41,14 @@ const TIME_WAIT_NS: u64 = 60_000_000_000;
 struct Slot {
     connection: Connection,
     links: Links,
+    /// Of its first packet ([`Packet::network`]).
+    network: u64,
+    /// Another connection with the same ends, in another network.
+    sibling: u32,
 }
+
+/// Networks in which the same ends are distinguished; what is in a further one counts to the first.
+const SIBLINGS_MAX: usize = 64;
 
 /// All connections of a capture.
 pub struct Flows {
@@ -90,7 +97,13 @@ impl Flows {
         // By the time of the capture: a file is read faster than it was recorded.
         self.forget_ended(packet.at_ns, observer);
         let (key, side) = Key::of(packet);
-        let slot = match self.index.get(&key).copied() {
+        let found = match self.index.get(&key).copied() {
+            Some(first) if self.slots[first as usize].network != packet.network => {
+                self.in_network(first, packet, side)
+            }
+            found => found,
+        };
+        let slot = match found {
             Some(slot)
                 if self.slots[slot as usize]
                     .connection
@@ -128,10 +141,9 @@ impl Flows {
 
     /// The capture is over: reports the rest of every connection, the oldest first.
     pub fn finish(mut self, observer: &mut impl Observer) -> Counts {
-        let mut left: Vec<(FlowId, u32)> = self
-            .index
-            .values()
-            .map(|slot| (self.slots[*slot as usize].connection.id(), *slot))
+        let slots = self.index.values().flat_map(|first| self.siblings(*first));
+        let mut left: Vec<(FlowId, u32)> = slots
+            .map(|slot| (self.slots[slot as usize].connection.id(), slot))
             .collect();
         // By number: the order of the index changes from run to run, documents must
         // not.
@@ -149,7 +161,7 @@ impl Flows {
         packet: &Packet<'_>,
         observer: &mut impl Observer,
     ) -> u32 {
-        if self.index.len() >= self.limits.flows {
+        if self.slots.len() - self.free.len() >= self.limits.flows {
             self.make_room(observer);
         }
         // Ids are never reused within 2^32 connections: observers key their state by them.
@@ -164,6 +176,8 @@ impl Flows {
         let entry = Slot {
             connection,
             links: Links::default(),
+            network: packet.network,
+            sibling: NONE,
         };
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -175,9 +189,53 @@ impl Flows {
                 (self.slots.len() - 1) as u32
             }
         };
-        self.index.insert(key, slot);
+        if let Some(sibling) = self.index.insert(key, slot) {
+            self.slots[slot as usize].sibling = sibling;
+        }
         self.live.push(&mut self.slots, slot);
         slot
+    }
+
+    /// The connections with the ends of one, the newest first.
+    fn siblings(&self, first: u32) -> impl Iterator<Item = u32> {
+        let behind =
+            |slot: &u32| Some(self.slots[*slot as usize].sibling).filter(|slot| *slot != NONE);
+        std::iter::successors(Some(first), behind)
+    }
+
+    /// The connection of a packet whose ends have one in another network. A gateway takes packets
+    /// from one network to another, and some have one network for each direction: there the numbers
+    /// go on. Otherwise these are other hosts with the same addresses.
+    #[cold]
+    fn in_network(&self, first: u32, packet: &Packet<'_>, side: Side) -> Option<u32> {
+        let slot = |place: u32| &self.slots[place as usize];
+        let continues = |place: &u32| slot(*place).connection.continues(packet, side);
+        let own = self
+            .siblings(first)
+            .find(|place| slot(*place).network == packet.network);
+        let other = || self.siblings(first).find(continues);
+        let found = own.filter(continues).or_else(other).or(own);
+        let is_full = || self.siblings(first).count() >= SIBLINGS_MAX;
+        found.or_else(|| is_full().then_some(first))
+    }
+
+    /// Takes a connection out of the index.
+    fn unlink(&mut self, key: Key, slot: u32) {
+        let sibling = std::mem::replace(&mut self.slots[slot as usize].sibling, NONE);
+        let Some(first) = self.index.remove(&key) else {
+            return;
+        };
+        if first != slot {
+            self.index.insert(key, first);
+            let before = self
+                .siblings(first)
+                .find(|place| self.slots[*place as usize].sibling == slot);
+            if let Some(before) = before {
+                self.slots[before as usize].sibling = sibling;
+            }
+        } else if sibling != NONE {
+            self.index.insert(key, sibling);
+        }
     }
 
     #[inline]
@@ -229,7 +287,8 @@ impl Flows {
             Closing::Unseen => {}
         }
         observer.closed(connection.id(), connection.ended_at_ns(), closing);
-        self.index.remove(&connection.key());
+        let key = connection.key();
+        self.unlink(key, slot);
         let queue = if ended {
             &mut self.ended
         } else {

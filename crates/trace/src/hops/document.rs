@@ -31,6 +31,9 @@ pub struct Hops {
     pub first_byte: Option<HopTime>,
     /// Replies whose first byte was held back.
     pub held: Held,
+    /// Parts of streams (server-sent events) that reached the proxy, and were forwarded only when
+    /// the next part had come, at least 5 ms later.
+    pub held_parts: Held,
 }
 
 /// One side of a proxy.
@@ -57,8 +60,8 @@ pub struct HopTime {
     pub p99_us: f64,
 }
 
-/// Replies whose first byte reached the proxy, and was forwarded only when more of the reply
-/// had come, at least 5 ms later. What it took after the reply's last byte is none of it.
+/// What reached the proxy and was forwarded only when more of the reply had come, at least 5 ms
+/// later. What it took after the reply's last byte is none of it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Held {
@@ -73,13 +76,13 @@ pub struct Held {
     pub places: Vec<HeldPlace>,
 }
 
-/// One reply that was held back.
+/// One reply, or part of one, that was held back.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct HeldPlace {
-    /// Packet of the reply's first byte in front.
+    /// Packet of its first byte in front.
     pub front_packet: u64,
-    /// Packet of the reply's first byte behind.
+    /// Packet of its first byte behind.
     pub back_packet: u64,
     /// For how long, milliseconds.
     pub ms: f64,

@@ -15,10 +15,12 @@ pub use document::{HELD_MIN_MS, Held, HeldPlace, HopSide, HopTime, Hops};
 pub use pairs::compare;
 
 use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment};
-use crate::protocol::exchange::{Exchange, ExchangeObserver, Extent};
+use crate::protocol::exchange::{Burst, Exchange, ExchangeObserver, Extent};
 
 /// Exchanges of one capture that are kept, about 100 bytes each.
 pub const EXCHANGES_MAX: usize = 4_000_000;
+/// Bursts of streams that are kept, about 70 bytes each.
+const BURSTS_MAX: usize = 1 << 20;
 /// Names that distinguish exchanges; those of further ones are taken for the same.
 const NAMES_MAX: usize = 4096;
 
@@ -48,6 +50,8 @@ struct Call {
     name: u32,
     request: Passage,
     reply: Passage,
+    /// The place of its bursts, if it is a stream of events.
+    stream: Option<usize>,
 }
 
 impl Call {
@@ -78,6 +82,9 @@ impl Names {
 pub struct HopCollector {
     names: Names,
     calls: Vec<Call>,
+    /// Of replies that are streams of events, how they came.
+    streams: Vec<Vec<Burst>>,
+    bursts: usize,
     exchanges: u64,
     connections: u64,
 }
@@ -90,6 +97,15 @@ impl HopCollector {
             names,
             ..HopCollector::default()
         }
+    }
+
+    fn keep_bursts(&mut self, bursts: &[Burst]) -> Option<usize> {
+        self.bursts += bursts.len();
+        if bursts.is_empty() || self.bursts > BURSTS_MAX {
+            return None;
+        }
+        self.streams.push(bursts.to_vec());
+        Some(self.streams.len() - 1)
     }
 
     /// Takes the names for the other side.
@@ -116,7 +132,9 @@ impl ExchangeObserver for HopCollector {
         if exchange.latency_ns().is_none() || self.calls.len() >= EXCHANGES_MAX {
             return;
         }
+        let stream = self.keep_bursts(&exchange.bursts);
         self.calls.push(Call {
+            stream,
             name: self.names.number(&exchange.name),
             request: (&exchange.request).into(),
             reply: reply.into(),

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 
 use super::document::{HELD_MIN_MS, Held, HeldPlace, HopSide, HopTime, Hops};
 use super::{Call, HopCollector};
+use crate::protocol::exchange::Burst;
 
 /// Calls in front that wait for their exchange behind; of more, the first are given up.
 const OPEN_MAX: usize = 1 << 16;
@@ -49,7 +50,8 @@ pub fn compare(front: HopCollector, back: HopCollector) -> Hops {
         first_byte: time(&pairs, |pair| {
             difference(pair.front.reply.first_ns, pair.back.reply.first_ns)
         }),
-        held: held(&pairs),
+        held: sum(held(&pairs)),
+        held_parts: sum(held_parts(&pairs, [&front.streams, &back.streams])),
     }
 }
 
@@ -138,8 +140,8 @@ fn held_ns(pair: &Pair) -> u64 {
     until.saturating_sub(pair.back.reply.first_ns)
 }
 
-fn held(pairs: &[Pair]) -> Held {
-    let mut places: Vec<HeldPlace> = pairs
+fn held(pairs: &[Pair]) -> Vec<HeldPlace> {
+    pairs
         .iter()
         .filter_map(|pair| {
             let ns = held_ns(pair);
@@ -151,12 +153,42 @@ fn held(pairs: &[Pair]) -> Held {
                 ms,
             })
         })
-        .collect();
+        .collect()
+}
+
+/// `streams`: in front and behind.
+fn held_parts(pairs: &[Pair], streams: [&[Vec<Burst>]; 2]) -> Vec<HeldPlace> {
+    let both = pairs.iter().filter_map(|pair| {
+        let front = streams[0].get(pair.front.stream?)?;
+        Some((front, streams[1].get(pair.back.stream?)?))
+    });
+    both.flat_map(|(front, back)| held_bursts(front, back))
+        .collect()
+}
+
+/// Bursts behind that the proxy forwarded only when the next one had come.
+fn held_bursts<'a>(front: &'a [Burst], back: &'a [Burst]) -> impl Iterator<Item = HeldPlace> + 'a {
+    back.windows(2).filter_map(|bursts| {
+        // Its last byte was in that burst in front, at its beginning at the earliest.
+        let forwarded = front.iter().find(|burst| burst.end >= bursts[0].end)?;
+        let ns = forwarded.at_ns[0].saturating_sub(bursts[0].at_ns[1]);
+        let ms = ns as f64 / NS_PER_MS;
+        let is_late = bursts[1].at_ns[0] <= forwarded.at_ns[0] && ms >= HELD_MIN_MS;
+        is_late.then_some(HeldPlace {
+            front_packet: forwarded.packets[0],
+            back_packet: bursts[0].packets[0],
+            ms,
+        })
+    })
+}
+
+fn sum(mut places: Vec<HeldPlace>) -> Held {
     places.sort_by(|a, b| a.ms.total_cmp(&b.ms));
     let times: Vec<f64> = places.iter().map(|place| place.ms).collect();
     Held {
         occurrences: places.len() as u64,
-        ms_total: times.iter().sum(),
+        // A sum of nothing is -0.0.
+        ms_total: times.iter().fold(0.0, |sum, ms| sum + ms),
         ms_median: (!times.is_empty()).then(|| quantile(&times, 0.5)),
         places: places.into_iter().rev().take(PLACES).collect(),
     }

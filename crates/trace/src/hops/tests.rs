@@ -1,5 +1,6 @@
 use super::document::HopTime;
 use super::{Call, HopCollector, Passage, compare};
+use crate::protocol::exchange::Burst;
 
 const MS: u64 = 1_000_000;
 
@@ -18,6 +19,7 @@ fn call(at: u64, reply: (u64, u64)) -> Call {
         name: 0,
         request: passage(at * MS, at * MS),
         reply: passage(reply.0 * MS, reply.1 * MS),
+        stream: None,
     }
 }
 
@@ -136,6 +138,7 @@ fn calls_of_many_users_are_all_found_and_their_mean_is_right() {
                 name: 0,
                 request: message(at, at),
                 reply: message(reply, reply),
+                stream: None,
             };
             front.push(call(now, answered + home));
             back.push(call(asked, answered));
@@ -156,6 +159,41 @@ fn calls_of_many_users_are_all_found_and_their_mean_is_right() {
         (found / mean_us - 1.0).abs() < 0.02,
         "{found} for {mean_us}"
     );
+}
+
+/// A stream of five events of 100 bytes, asked for and coming at these times, ms.
+fn stream(asked: u64, at: [u64; 5]) -> HopCollector {
+    let burst = |place: usize| Burst {
+        packets: [at[place]; 2],
+        at_ns: [at[place] * MS; 2],
+        end: 100 * (place as u64 + 1),
+        ends_inside: false,
+        events: 1,
+        timed: 0,
+        made_ns: [0; 2],
+    };
+    let mut bursts: Vec<Burst> = Vec::new();
+    for burst in (0..5).map(burst) {
+        match bursts.last_mut().filter(|last| last.at_ns == burst.at_ns) {
+            Some(last) => last.end = burst.end,
+            None => bursts.push(burst),
+        }
+    }
+    let mut side = side(vec![call(asked, (at[0], at[4]))], 1);
+    side.calls[0].stream = side.keep_bursts(&bursts);
+    side
+}
+
+#[test]
+fn events_that_wait_for_later_ones_are_held() {
+    let back = [10, 60, 110, 160, 210];
+    let passed = compare(stream(0, back.map(|at| at + 1)), stream(1, back));
+    assert_eq!(passed.held_parts.occurrences, 0, "{passed:?}");
+    // The first two wait for the third, the fourth for the fifth.
+    let held = compare(stream(0, [111, 111, 111, 211, 211]), stream(1, back)).held_parts;
+    assert_eq!(held.occurrences, 3);
+    assert!((held.ms_total - 203.0).abs() < 1e-9, "{held:?}");
+    assert_eq!(held.places[0].back_packet, 10);
 }
 
 #[test]

@@ -13,8 +13,8 @@ struct Connection {
     acknowledges: bool,
     bytes: u64,
     retransmissions: u64,
-    /// When the client's first SYN and the server's were seen, nanoseconds.
-    syn_at_ns: [Option<u64>; 2],
+    /// When the client's first SYN and the server's were seen, nanoseconds, and their packets.
+    syns: [Option<(u64, u64)>; 2],
     rtt_ns: Option<u64>,
     exchanges: u64,
     in_flight: u64,
@@ -32,6 +32,8 @@ pub(super) struct ConnectionCounts {
     sums: FlowSums,
     use_of: Connections,
     list_max: usize,
+    /// The packet behind the last step of the clock; 0 for none.
+    stepped_at: u64,
 }
 
 impl ConnectionCounts {
@@ -50,6 +52,7 @@ impl ConnectionCounts {
             },
             use_of: Connections::default(),
             list_max,
+            stepped_at: 0,
         }
     }
 
@@ -62,7 +65,7 @@ impl ConnectionCounts {
             acknowledges: false,
             bytes: 0,
             retransmissions: 0,
-            syn_at_ns: [None; 2],
+            syns: [None; 2],
             rtt_ns: None,
             exchanges: 0,
             in_flight: 0,
@@ -71,6 +74,10 @@ impl ConnectionCounts {
             is_given_up: false,
         };
         self.open.insert(flow, connection);
+    }
+
+    pub(super) fn clock_stepped(&mut self, packet: u64) {
+        self.stepped_at = packet;
     }
 
     pub(super) fn segment(&mut self, flow: FlowId, segment: &Segment) {
@@ -89,7 +96,7 @@ impl ConnectionCounts {
         connection.bytes += u64::from(segment.header_bytes) + u64::from(segment.bytes);
         connection.retransmissions += u64::from(segment.kind == SegmentKind::Retransmission);
         if connection.rtt_ns.is_none() && connection.opening.from_syn {
-            connection.time(segment);
+            connection.time(segment, self.stepped_at);
         }
     }
 
@@ -200,19 +207,20 @@ impl Connection {
     }
 
     /// From the SYN to the client's answer to the server's, when neither was
-    /// sent twice.
-    fn time(&mut self, segment: &Segment) {
+    /// sent twice, and the clock did not step before packet `stepped_at` in between.
+    fn time(&mut self, segment: &Segment, stepped_at: u64) {
         let place = segment.direction as usize;
         if segment.flags.has(Flags::SYN) {
             if segment.kind == SegmentKind::Open {
-                self.syn_at_ns[place] = Some(segment.at_ns);
+                self.syns[place] = Some((segment.at_ns, segment.packet));
             } else {
                 // With a SYN sent twice it is not known which one was answered (Karn
                 // and Partridge 1987).
-                self.syn_at_ns = [None; 2];
+                self.syns = [None; 2];
             }
-        } else if let ([Some(began), Some(_)], Direction::Request) =
-            (self.syn_at_ns, segment.direction)
+        } else if let ([Some((began, packet)), Some(_)], Direction::Request) =
+            (self.syns, segment.direction)
+            && packet >= stepped_at
         {
             self.rtt_ns = Some(segment.at_ns.saturating_sub(began));
         }

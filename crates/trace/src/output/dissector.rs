@@ -183,6 +183,11 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         self.protocols.opened(flow, opening);
     }
 
+    fn clock_stepped(&mut self, packet: u64) {
+        self.collectors.connection_counts.clock_stepped(packet);
+        self.collectors.diagnosis.clock_stepped(packet);
+    }
+
     fn datagram(&mut self, datagram: &Datagram<'_>) {
         self.collectors.diagnosis.datagram(datagram);
     }

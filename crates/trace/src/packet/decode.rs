@@ -31,6 +31,9 @@ pub struct Packet<'a> {
     /// What another copy of it may have changed on its way: a number made of the link's header
     /// and of the routers that it may still pass (IPv4: time to live).
     pub way: u64,
+    /// The network that the innermost tunnel with a number states: two of them may have the same
+    /// addresses. 0 where there is none.
+    pub network: u64,
     /// The sender.
     pub source: SocketAddr,
     /// The receiver.
@@ -117,6 +120,7 @@ pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
         captured: record.data,
         wire_bytes: record.wire_bytes,
         header_bytes: 0,
+        network: 0,
     };
     match whole.behind(link) {
         Ok(part) => packet(record, part, tunnel::TUNNELS_MAX),
@@ -135,6 +139,8 @@ struct Part<'a> {
     wire_bytes: u32,
     /// Of the frame, before it.
     header_bytes: usize,
+    /// As [`Packet::network`].
+    network: u64,
 }
 
 impl<'a> Part<'a> {
@@ -151,7 +157,16 @@ impl<'a> Part<'a> {
             captured: self.captured.get(bytes..).ok_or(Other::Cut)?,
             wire_bytes: self.wire_bytes.saturating_sub(bytes as u32),
             header_bytes: self.header_bytes + bytes,
+            network: self.network,
         })
+    }
+
+    /// In that network, where a tunnel states one.
+    fn in_network(self, network: u64) -> Part<'a> {
+        match network {
+            0 => self,
+            network => Part { network, ..self },
+        }
     }
 
     /// What an IP packet here carries.
@@ -160,6 +175,7 @@ impl<'a> Part<'a> {
             captured: ip.payload,
             wire_bytes: ip.payload_bytes,
             header_bytes: self.header_bytes + ip.header_bytes,
+            network: self.network,
         }
     }
 }
@@ -170,7 +186,7 @@ impl<'a> Part<'a> {
 fn packet<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
     let ip = match network::parse(part.captured, part.wire_bytes) {
         Ok(ip) => ip,
-        Err(NoIp::Fragment) => return fragment(record, part),
+        Err(NoIp::Fragment) => return fragment(record, part, tunnels_left),
         Err(NoIp::Cut) => return Decoded::Other(Other::Cut),
         Err(NoIp::Malformed) => return Decoded::Other(Other::Malformed),
     };
@@ -191,8 +207,9 @@ fn tunnelled<'a>(
     if inside == LinkPayload::Other {
         return Decoded::Other(Other::Ip);
     }
+    let network = tunnel::network_of_protocol(ip.protocol, ip.payload);
     match part.payload_of(ip).behind(inside) {
-        Ok(inner) => inner_packet(record, inner, tunnels_left),
+        Ok(inner) => inner_packet(record, inner.in_network(network), tunnels_left),
         Err(other) => Decoded::Other(other),
     }
 }
@@ -206,8 +223,23 @@ fn inner_packet<'a>(record: &Record<'a>, inner: Part<'a>, tunnels_left: u8) -> D
     }
 }
 
-/// Of TCP; else it is only counted.
-fn fragment<'a>(record: &Record<'a>, part: Part<'a>) -> Decoded<'a> {
+/// Of TCP, or the first one of a tunnel's packet: that has the headers of the packet inside, whose
+/// payload it cuts. Else it is only counted.
+#[cold]
+fn fragment<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
+    if let Some(ip) =
+        network::first_fragment(part.captured).filter(|ip| ip.protocol != protocol::TCP)
+    {
+        let inside = match ip.protocol {
+            protocol::UDP => datagram_or_tunnel(record, &ip, part, tunnels_left),
+            _ => tunnelled(record, &ip, part, tunnels_left),
+        };
+        // Neither a part of a datagram nor of another protocol is one.
+        return match inside {
+            Decoded::Tcp(packet) => Decoded::Tcp(packet),
+            _ => Decoded::Other(Other::Fragment),
+        };
+    }
     match network::fragment(part.captured, part.wire_bytes) {
         Some(found) => Decoded::Fragment(Fragment {
             packet: record.number,
@@ -243,8 +275,9 @@ fn datagram_or_tunnel<'a>(
     let inner = part.payload_of(ip).behind(LinkPayload::Ip {
         header_bytes: UDP_HEADER_BYTES + header_bytes,
     });
+    let network = tunnel::network_of_datagram(destination, datagram.payload);
     let read = match inner {
-        Ok(inner) => inner_packet(record, inner, tunnels_left),
+        Ok(inner) => inner_packet(record, inner.in_network(network), tunnels_left),
         Err(other) => Decoded::Other(other),
     };
     match read {
@@ -270,14 +303,14 @@ fn datagram<'a>(record: &Record<'a>, ip: &Ip<'a>) -> Result<Datagram<'a>, Other>
     })
 }
 
-/// The first eight bytes of the link's header, and the last eight.
+/// The first eight bytes of the link's header, the last eight, and the network between them.
 #[inline]
-fn way(link_header: Option<&[u8]>, hop_limit: u8) -> u64 {
+fn way(link_header: Option<&[u8]>, hop_limit: u8, network: u64) -> u64 {
     let header = link_header.unwrap_or(&[]);
     let ends = [header.first_chunk(), header.last_chunk()];
     let [begin, end] = ends.map(|word| word.map_or(0, |word| u64::from_le_bytes(*word)));
     let others = u64::from(hop_limit) << 56 | (header.len() as u64) << 40;
-    begin ^ end.rotate_left(23) ^ others
+    begin ^ end.rotate_left(23) ^ network.rotate_left(11) ^ others
 }
 
 #[inline]
@@ -299,7 +332,12 @@ fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, part: Part<'a>) -> Decoded<'
         ip_header_bytes: ip.header_bytes as u16,
         tcp_header_bytes: header.header_bytes as u16,
         identification: ip.identification,
-        way: way(record.data.get(..part.header_bytes), ip.hop_limit),
+        network: part.network,
+        way: way(
+            record.data.get(..part.header_bytes),
+            ip.hop_limit,
+            part.network,
+        ),
         source: SocketAddr::new(ip.source, header.source_port),
         destination: SocketAddr::new(ip.destination, header.destination_port),
         sequence: header.sequence,

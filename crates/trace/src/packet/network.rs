@@ -117,19 +117,49 @@ fn ipv4(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
     if u16::from_be_bytes([fixed[6], fixed[7]]) & IPV4_FRAGMENT != 0 {
         return Err(NoIp::Fragment);
     }
+    Ok(Ip {
+        payload: between(captured, header_bytes, total),
+        ..header(fixed, header_bytes, total - header_bytes as u32)
+    })
+}
+
+/// What the header states, without the payload.
+#[inline(always)]
+fn header(fixed: &[u8; IPV4_HEADER_MIN], header_bytes: usize, payload_bytes: u32) -> Ip<'static> {
     let address = |at: usize| {
         let [a, b, c, d] = [fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]];
         IpAddr::V4(Ipv4Addr::new(a, b, c, d))
     };
-    Ok(Ip {
+    Ip {
         source: address(12),
         destination: address(16),
         protocol: fixed[9],
         identification: Some(u16::from_be_bytes([fixed[4], fixed[5]])),
         hop_limit: fixed[8],
         header_bytes,
-        payload_bytes: total - header_bytes as u32,
-        payload: between(captured, header_bytes, total),
+        payload_bytes,
+        payload: &[],
+    }
+}
+
+/// The longest packet (RFC 791 section 3.1), bytes.
+const PACKET_BYTES_MAX: u32 = 65_535;
+
+/// The first fragment of a packet of IPv4. How long its payload is, only what is in it shows.
+/// None for other fragments, and for those of IPv6.
+#[cold]
+pub(crate) fn first_fragment(captured: &[u8]) -> Option<Ip<'_>> {
+    const OFFSET: u16 = 0x1FFF;
+    let fixed: &[u8; IPV4_HEADER_MIN] = captured.first_chunk()?;
+    let header_bytes = usize::from(fixed[0] & 0x0F) * 4;
+    let is_first = fixed[0] >> 4 == 4 && u16_at(fixed, 6)? & OFFSET == 0;
+    (is_first && header_bytes >= IPV4_HEADER_MIN).then(|| Ip {
+        payload: between(
+            captured,
+            header_bytes,
+            u32::from(u16::from_be_bytes([fixed[2], fixed[3]])),
+        ),
+        ..header(fixed, header_bytes, PACKET_BYTES_MAX)
     })
 }
 

@@ -58,6 +58,37 @@ pub(super) fn of_datagram(source: u16, destination: u16, payload: &[u8]) -> Link
     found.unwrap_or(LinkPayload::Cut)
 }
 
+/// The network that a datagram of a tunnel is of, by its kind and number: VXLAN (RFC 7348 section 5)
+/// and Geneve (RFC 8926 section 3.4) have one of 24 bits. 0 where it states none.
+pub(super) fn network_of_datagram(destination: u16, payload: &[u8]) -> u64 {
+    use port::{GENEVE, VXLAN, VXLAN_GPE, VXLAN_LINUX};
+    const OF_VXLAN: u64 = 1 << 32;
+    const OF_GENEVE: u64 = 2 << 32;
+    let kind = match destination {
+        VXLAN | VXLAN_LINUX | VXLAN_GPE => OF_VXLAN,
+        GENEVE => OF_GENEVE,
+        _ => return 0,
+    };
+    let number = ByteOrder::Big.u32(payload, 4);
+    number.map_or(0, |number| kind | u64::from(number >> 8))
+}
+
+/// The same of what IP carries: GRE may have a key (RFC 2890). That of PPTP is another thing.
+pub(super) fn network_of_protocol(number: u8, payload: &[u8]) -> u64 {
+    const OF_GRE: u64 = 3 << 32;
+    const CHECKSUM: u16 = 0x8000;
+    const KEY: u16 = 0x2000;
+    const VERSION: u16 = 0x07;
+    let flags = u16_at(payload, 0).filter(|_| number == protocol::GRE);
+    let Some(flags) = flags.filter(|flags| flags & KEY != 0 && flags & VERSION == 0) else {
+        return 0;
+    };
+    let at = 4 + usize::from(flags & CHECKSUM != 0) * 4;
+    ByteOrder::Big
+        .u32(payload, at)
+        .map_or(0, |key| OF_GRE | u64::from(key))
+}
+
 /// RFC 2784 with key and sequence number (RFC 2890); version 1 is that of PPTP (RFC 2637).
 fn gre(payload: &[u8]) -> Option<LinkPayload> {
     const CHECKSUM: u16 = 0x8000;

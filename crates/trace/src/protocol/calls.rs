@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use wirelab_wire::grpc;
 
 use super::cursor::Cursor;
+use super::events::Events;
 use crate::flow::event::{Direction, FlowId, Segment};
 use crate::protocol::exchange::{Ending, Exchange, ExchangeObserver, Extent, Message, Protocol};
 use crate::protocol::layer::Content;
@@ -33,6 +34,8 @@ pub(super) struct Call {
     pub(super) content: [Content; 2],
     /// Bytes of the other direction that the caller had received when it asked.
     pub(super) received: u64,
+    /// Reads the events of a reply that is a stream of them.
+    pub(super) events: Option<Box<Events>>,
     /// By side: bytes of control frames before the last frame of its message.
     pub(super) control_bytes: [u64; 2],
 }
@@ -50,6 +53,18 @@ impl Call {
         } else {
             self.reply()
         }
+    }
+
+    /// The reply's extent, and what reads its events.
+    pub(super) fn reply_body(&mut self) -> (&mut Extent, Option<&mut Events>) {
+        let extent = self.exchange.reply.get_or_insert_default();
+        (extent, self.events.as_deref_mut())
+    }
+
+    /// The reply is a stream of server-sent events.
+    pub(super) fn begin_events(&mut self) {
+        self.exchange.is_stream = true;
+        self.events.get_or_insert_default();
     }
 
     /// A byte of its reply was seen, or none is expected.
@@ -140,6 +155,7 @@ impl Calls {
             reply: None,
             ending: Ending::Unseen,
             is_stream: false,
+            bursts: Vec::new(),
             closed_by_server: false,
         };
         self.next_ordinal += 1;
@@ -154,6 +170,7 @@ impl Calls {
             messages: [0; 2],
             content: [Content::Other; 2],
             received,
+            events: None,
             control_bytes: [0; 2],
         });
         let last = self.open.len() - 1;
@@ -221,6 +238,10 @@ impl Calls {
         self.report_finished(listener);
         if let Some(mut call) = removed {
             call.exchange.ending = ending;
+            call.exchange.bursts = call
+                .events
+                .map(|events| events.into_bursts())
+                .unwrap_or_default();
             // A reply of which no byte was seen is none.
             call.exchange.reply = call.exchange.reply.filter(|reply| reply.segments > 0);
             self.finished = Some(call.exchange);

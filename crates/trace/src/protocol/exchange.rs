@@ -1,6 +1,7 @@
 //! One request and its reply, as the packets show them.
 
 use crate::flow::event::{Direction, FlowId, Segment};
+pub use crate::protocol::events::Burst;
 use crate::protocol::layer::Layer;
 
 /// The protocols that are distinguished.
@@ -141,6 +142,8 @@ pub struct Exchange {
     pub ending: Ending,
     /// The reply is a stream of messages: server-sent events, or several messages of gRPC.
     pub is_stream: bool,
+    /// Of server-sent events: how they came, the first bursts.
+    pub bursts: Vec<Burst>,
     /// One packet after it the server sent FIN (a connection per call).
     pub closed_by_server: bool,
 }

@@ -49,7 +49,9 @@ impl Fields {
     pub(super) fn describe(&self, side: usize, call: &mut Call) {
         if self.content_type != ContentType::Absent {
             call.content[side] = content_of(self.content_type);
-            call.exchange.is_stream |= side == 1 && self.content_type == ContentType::EventStream;
+            if side == 1 && self.content_type == ContentType::EventStream {
+                call.begin_events();
+            }
             if self.content_type == ContentType::Grpc {
                 // Without a limit on messages: it only counts their bytes and holds
                 // none of them.

@@ -9,6 +9,7 @@ use wirelab_wire::http1::passive::{
 use super::calls::{Call, Calls, name};
 use super::cursor::Cursor;
 use super::detect::{Detection, Role, detect};
+use super::events::{Events, take_body};
 use super::pairing::Pairing;
 use crate::protocol::exchange::{ContinueWait, Ending, ExchangeObserver, Extent, Pdu, Protocol};
 use crate::protocol::layer::{Content, Kind, Layer};
@@ -275,7 +276,9 @@ impl Http1 {
         let switches = match &mut call {
             Some(call) => {
                 call.exchange.status = Some((head.status, None));
-                call.exchange.is_stream = head.content_type == ContentType::EventStream;
+                if head.content_type == ContentType::EventStream {
+                    call.begin_events();
+                }
                 // RFC 9110 sections 15.2.2 and 9.3.6.
                 head.status == 101 || call.tunnel && head.status < 300
             }
@@ -303,24 +306,28 @@ impl Http1 {
         calls: &mut Calls,
         cursor: &mut Cursor<'_, E>,
     ) -> usize {
-        let extent = self.pairing.extent(side, calls);
+        let (extent, events) = self.pairing.body(side, calls);
         let own = &mut self.sides[side];
         let content = Layer::from(own.content);
         let (used, complete) = match &mut own.state {
             State::Length(left) => {
                 let used = rest.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
                 *left -= used as u64;
+                take_body(events, &rest[..used], cursor);
                 cursor.assign_to(content, used, extent);
                 (used, *left == 0)
             }
-            State::Chunked(chunked) => match chunks(chunked, rest, content, extent, cursor) {
-                Some(done) => done,
-                None => {
-                    self.desynchronize(side, calls, cursor.listener);
-                    return rest.len();
+            State::Chunked(chunked) => {
+                match chunks(chunked, rest, content, (extent, events), cursor) {
+                    Some(done) => done,
+                    None => {
+                        self.desynchronize(side, calls, cursor.listener);
+                        return rest.len();
+                    }
                 }
-            },
+            }
             _ => {
+                take_body(events, rest, cursor);
                 cursor.assign_to(content, rest.len(), extent);
                 (rest.len(), false)
             }
@@ -399,7 +406,7 @@ fn chunks<E: ExchangeObserver>(
     chunked: &mut Chunked,
     rest: &[u8],
     content: Layer,
-    mut extent: Option<&mut Extent>,
+    (mut extent, mut events): (Option<&mut Extent>, Option<&mut Events>),
     cursor: &mut Cursor<'_, E>,
 ) -> Option<(usize, bool)> {
     let mut done = 0;
@@ -407,6 +414,7 @@ fn chunks<E: ExchangeObserver>(
         // Data are slices of the input; what lies before them is framing.
         let at = data.as_ptr() as usize - rest.as_ptr() as usize;
         cursor.assign_to(Kind::HttpChunks, at - done, extent.as_deref_mut());
+        take_body(events.as_deref_mut(), data, cursor);
         cursor.assign_to(content, data.len(), extent.as_deref_mut());
         done = at + data.len();
     });

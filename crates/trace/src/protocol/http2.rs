@@ -6,6 +6,7 @@ use wirelab_wire::http2::frame::{FrameHead, flag, kind, setting};
 use super::calls::{Call, Calls};
 use super::cursor::Cursor;
 use super::detect::is_frame;
+use super::events::take_body;
 use super::fields::{Block, FieldReader};
 use crate::protocol::exchange::{Ending, ExchangeObserver, Message, Pdu};
 use crate::protocol::layer::{Kind, Layer};
@@ -468,6 +469,9 @@ fn message<E: ExchangeObserver>(
                 return;
             }
         }
+    }
+    if side == 1 {
+        take_body(call.events.as_deref_mut(), content, cursor);
     }
     cursor.assign(layer, content.len(), call.extent(side));
 }

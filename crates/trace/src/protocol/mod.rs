@@ -16,6 +16,7 @@ mod conversation;
 mod cursor;
 mod detect;
 pub mod dns;
+pub mod events;
 pub mod exchange;
 mod fields;
 mod giop;

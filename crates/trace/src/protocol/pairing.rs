@@ -11,6 +11,7 @@
 
 use super::calls::{Call, Calls};
 use super::cursor::Cursor;
+use super::events::Events;
 use crate::protocol::exchange::{Ending, ExchangeObserver, Extent, Message};
 
 /// What is known of one connection. Side 0 asks, 1 answers.
@@ -86,6 +87,22 @@ impl Pairing {
             0 => calls.newest().map(|call| &mut call.exchange.request),
             _ => self.answered(calls).map(Call::reply),
         }
+    }
+
+    /// The extent of the message whose body comes, and what reads its events.
+    pub(super) fn body<'a>(
+        &self,
+        side: usize,
+        calls: &'a mut Calls,
+    ) -> (Option<&'a mut Extent>, Option<&'a mut Events>) {
+        if side == 0 {
+            return (self.extent(side, calls), None);
+        }
+        let Some(call) = self.answered(calls) else {
+            return (None, None);
+        };
+        let (extent, events) = call.reply_body();
+        (Some(extent), events)
     }
 
     pub(super) fn finish(

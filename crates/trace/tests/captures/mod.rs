@@ -9,6 +9,7 @@ pub mod frames;
 mod hostile;
 mod layers;
 mod live;
+mod networks;
 mod reassembly;
 mod traffic;
 mod transformed;

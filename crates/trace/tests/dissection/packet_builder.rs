@@ -272,6 +272,7 @@ impl PacketBuilder {
                 ip_header_bytes: 20,
                 tcp_header_bytes: 20,
                 identification: None,
+                network: 0,
                 way: 0,
                 source,
                 destination,

@@ -33,6 +33,23 @@ fn the_account_continues_after_a_clock_steps_back() {
 }
 
 #[test]
+fn a_handshake_across_a_step_of_the_clock_has_no_round_trip() {
+    for (back_us, rtt_us) in [(0, Some(30_020.0)), (8 * SECOND, None)] {
+        let mut script = Script::new();
+        let connection = script.add();
+        script.syn(connection);
+        script.step_back(back_us);
+        script.wait(30 * MS).syn_ack(connection);
+        script.wait(20).ack(connection, Client);
+        script.wait(MS).send(connection, Client, REQUEST);
+        script.wait(31 * MS).send(connection, Server, REPLY);
+        script.wait(20).ack(connection, Client);
+        let dissection = script.dissect();
+        assert_eq!(dissection.flows.list[0].rtt_us, rtt_us, "{back_us}");
+    }
+}
+
+#[test]
 fn a_clock_that_keeps_running_has_no_warning() {
     for back_us in [0, MS] {
         let dissection = calls(back_us).dissect();

@@ -1,6 +1,7 @@
 //! Captures as others make them: conversations with computed times, and the true account of
 //! each.
 
+mod buffered;
 mod clocks;
 mod continues;
 mod cut;

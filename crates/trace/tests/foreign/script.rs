@@ -158,6 +158,12 @@ impl Script {
         self.connections[connection].next[0] -= 1;
     }
 
+    /// Answers the SYN.
+    pub fn syn_ack(&mut self, connection: usize) {
+        self.connections[connection].next[0] += 1;
+        self.put(connection, Server, SYN | ACK, b"");
+    }
+
     pub fn ack(&mut self, connection: usize, side: Side) {
         self.put(connection, side, ACK, b"");
     }

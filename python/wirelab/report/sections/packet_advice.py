@@ -38,6 +38,12 @@ _ADVICE = {
         ".NET: `ExpectContinue = false`; Node.js as a server: `checkContinue` must call "
         "`writeContinue()`; nginx answers 100 by itself"
     ),
+    "buffered-stream": (
+        "let every part between the server and the client pass events on at once. nginx: "
+        "`proxy_buffering off`, or `X-Accel-Buffering: no` in the reply, and no gzip for "
+        "text/event-stream; Caddy: `flush_interval -1`; HAProxy: `option http-no-delay`; Apache: "
+        "`flushpackets=on` of ProxyPass; in the server: flush after each event"
+    ),
     "read-until-close": (
         "let the server state Content-Length, or send chunks, so that the reply ends before the "
         "connection does"

@@ -22,6 +22,8 @@ pub(crate) struct Handshake {
     syn: Option<(At, At)>,
     syn_ack: Option<(At, At)>,
     established: Option<At>,
+    /// The packet behind the last step of the capture's clock.
+    pub(crate) stepped_at: u64,
 }
 
 impl Handshake {
@@ -49,6 +51,7 @@ impl Handshake {
         if self.syn_ack.is_none()
             && let Some((first, last)) = self.syn
             && first == last
+            && first.1 >= self.stepped_at
         {
             path.add_sample(Direction::Request, at.0 - first.0);
         }
@@ -60,7 +63,7 @@ impl Handshake {
             return;
         };
         // Sent once, so that the answer is to this one (Karn and Partridge 1987).
-        if first == last {
+        if first == last && first.1 >= self.stepped_at {
             path.add_round_trip(Direction::Reply, at.0 - first.0);
         }
         self.established = Some(at);

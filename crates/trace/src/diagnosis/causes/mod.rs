@@ -1,5 +1,6 @@
 //! The patterns by which each cause is recognised.
 
+pub(super) mod buffered_stream;
 pub(super) mod congestion;
 pub(super) mod connection_setup;
 pub(super) mod fragments;

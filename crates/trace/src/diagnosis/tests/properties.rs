@@ -118,6 +118,7 @@ fn observe(diagnosis: &mut Diagnosis, flow: u32, event: &Event, ordinal: u64) {
             },
             closed_by_server: false,
             is_stream: ordinal.is_multiple_of(3),
+            bursts: Vec::new(),
         }),
         Event::Gap(way, end) => diagnosis.gap(flow, *way, 0, *end),
         Event::Close => diagnosis.closed(flow, 0, Closing::Orderly),

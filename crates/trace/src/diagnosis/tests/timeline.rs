@@ -344,6 +344,7 @@ impl Timeline {
             ending,
             closed_by_server: false,
             is_stream: self.is_stream,
+            bursts: Vec::new(),
         };
         self.ordinal += 1;
         self.diagnosis.exchange(&exchange);

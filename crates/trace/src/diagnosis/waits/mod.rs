@@ -25,7 +25,7 @@ pub use sums::{Division, FlowTimes, LongWait, WaitSums};
 pub use tail::{ExchangeSum, Tail, TimedExchange};
 
 pub(crate) use pending::Gap;
-pub(crate) use ring::Wait;
+pub(crate) use ring::{Wait, WaitRing};
 pub(crate) use sums::{FlowAccount, LONG_PATH_MIN_NS, Sink};
 pub(crate) use tail::ExchangeTime;
 pub(crate) use turns::Turns;

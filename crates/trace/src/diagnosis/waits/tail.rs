@@ -185,6 +185,7 @@ mod tests {
             reply: None,
             ending: Ending::Framed,
             is_stream: false,
+            bursts: Vec::new(),
             closed_by_server: false,
         }
     }

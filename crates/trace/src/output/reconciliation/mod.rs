@@ -91,6 +91,10 @@ impl<R: Read> Observer for Reconciler<R> {
         self.diagnosis.opened(flow, opening);
     }
 
+    fn clock_stepped(&mut self, packet: u64) {
+        self.diagnosis.clock_stepped(packet);
+    }
+
     fn datagram(&mut self, datagram: &Datagram<'_>) {
         self.diagnosis.datagram(datagram);
     }

@@ -52,6 +52,7 @@ fn exchange(flow: FlowId, ordinal: u64, begin: u64) -> Exchange {
         ending: Ending::Framed,
         closed_by_server: false,
         is_stream: false,
+        bursts: Vec::new(),
     }
 }
 
