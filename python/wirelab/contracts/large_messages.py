@@ -7,8 +7,7 @@ in every codec are known before a call is made.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
 
 from wirelab.contracts.schema import Contract, Field, Kind, Label, Message
 from wirelab.contracts.values import Value
@@ -18,6 +17,8 @@ SUBMIT_BYTES_MIN = 100
 """Smallest Submit request, in bytes of Protocol Buffers."""
 _LAST_RECORD_BYTES_MIN = 40
 """Room kept for the last record, whose remark fills the request up."""
+_PREFIX_GROWTH_MAX = 4
+"""Bytes by which one length prefix can grow: a varint of a 32-bit length has 1 to 5."""
 _MASK = (1 << 64) - 1
 _ITEMS = (
     *("bolt M8", "écrou", "Blech 2 mm", "ナット", "гайка", "čep & kolík", "🔩"),
@@ -125,13 +126,29 @@ def submit_request(size: int, seed: int = 0) -> Value:
     left = size - _length_of_text(batch)
     records = []
     for record in writer.records():
-        length = _length_in_request(record)
-        if length + _LAST_RECORD_BYTES_MIN > left:
+        if record.length + _LAST_RECORD_BYTES_MIN > left:
             break
-        left -= length
+        left -= record.length
         records.append(record)
     pluses, last = writer.last_record(left)
-    return {"batch": batch + "+" * pluses, "records": [*records, last]}
+    return {"batch": batch + "+" * pluses, "records": list(map(asdict, [*records, last]))}
+
+
+@dataclass
+class _Record:
+    """One record of Submit."""
+
+    id: int
+    quantity: int
+    item: str
+    remark: str
+
+    @property
+    def length(self) -> int:
+        """As field 2 of a request: tag, length, message."""
+        body = sum(1 + _varint(number) for number in (self.id, self.quantity) if number)
+        body += _length_of_text(self.item) + _length_of_text(self.remark)
+        return 1 + _varint(body) + body
 
 
 @dataclass
@@ -159,35 +176,35 @@ class _RecordWriter:
     def __post_init__(self) -> None:
         self._random = _SplitMix64(self.seed)
 
-    def records(self) -> Iterator[dict[str, Any]]:
+    def records(self) -> Iterator[_Record]:
         # The contract allows 100,000 records of about 45 bytes each.
         share = self.size // 50_000
         filler = "." * share if share > 20 else ""
         made = 0
         while True:
-            record = {
-                "id": self._integer(63),
-                "quantity": max(1, abs(self._integer(31))),
-                "item": self._word(_ITEMS),
-                "remark": self._word(_REMARKS) + filler,
-            }
+            record = _Record(
+                id=self._integer(63),
+                quantity=max(1, abs(self._integer(31))),
+                item=self._word(_ITEMS),
+                remark=self._word(_REMARKS) + filler,
+            )
             if made % 16 == 2:
                 _corrupt(record, made)
             made += 1
             yield record
 
-    def last_record(self, left: int) -> tuple[int, dict[str, Any]]:
+    def last_record(self, left: int) -> tuple[int, _Record]:
         """How many bytes the name of the batch takes for a length that no record has, and the
         record that takes the others."""
-        item = self._word(_ITEMS)
-        record: dict[str, Any] = {"id": 2**63 - 2, "quantity": 1, "item": item, "remark": ""}
+        record = _Record(2**63 - 2, 1, self._word(_ITEMS), "")
         pluses = 0
-        while (missing := left - pluses - _length_in_request(record)) != 0:
+        while (missing := left - pluses - record.length) != 0:
             if missing < 0:
-                record["remark"] = record["remark"][:-1]
+                record.remark = record.remark[:-1]
                 pluses += 1
             else:
-                record["remark"] += "." * max(1, missing - 10)
+                # Near the end byte by byte: a longer remark may lengthen two prefixes.
+                record.remark += "." * max(1, missing - 2 - 2 * _PREFIX_GROWTH_MAX)
         return pluses, record
 
     def _integer(self, bits: int) -> int:
@@ -199,22 +216,15 @@ class _RecordWriter:
         return words[self._random.next() % len(words)]
 
 
-def _corrupt(record: dict[str, Any], made: int) -> None:
+def _corrupt(record: _Record, made: int) -> None:
     """Makes a record that a service must refuse, each reason in turn."""
     reason = made // 16 % 3
     if reason == 0:
-        record["quantity"] = 0
+        record.quantity = 0
     elif reason == 1:
-        record["item"] = ""
+        record.item = ""
     else:
-        record["quantity"] = -record["quantity"]
-
-
-def _length_in_request(record: dict[str, Any]) -> int:
-    """As field 2 of a request: tag, length, message."""
-    body = sum(1 + _varint(record[name]) for name in ("id", "quantity") if record[name])
-    body += sum(_length_of_text(record[name]) for name in ("item", "remark"))
-    return 1 + _varint(body) + body
+        record.quantity = -record.quantity
 
 
 def _length_of_text(text: str) -> int:
