@@ -9,7 +9,7 @@ public final class StreamCounts {
     private final LongAdder cancelled = new LongAdder();
 
     /** An item was sent; {@code late}: more than 10 ms after it was due. */
-    public void sent(boolean late) {
+    public void addItem(boolean late) {
         items.increment();
         if (late) {
             this.late.increment();

@@ -82,7 +82,7 @@ public final class FeedRun {
         }
         next.sent_ns = System.nanoTime();
         reader.send(next);
-        calls.streams().sent(next.sent_ns - receivedNs - next.due_ns > LATE_AFTER_NS);
+        calls.streams().addItem(next.sent_ns - receivedNs - next.due_ns > LATE_AFTER_NS);
         if (schedule.hasNext()) {
             next = schedule.next();
             return true;

@@ -92,7 +92,7 @@ final class ItemStreams {
         }
 
         /** The item is in order. */
-        abstract void taken(Item item, long receivedNs);
+        abstract void accept(Item item, long receivedNs);
 
         /** The client has sent its last item. */
         abstract void complete();
@@ -111,7 +111,7 @@ final class ItemStreams {
                 answers.onError(Service.status(error));
                 return;
             }
-            taken(item, receivedNs);
+            accept(item, receivedNs);
         }
 
         @Override
@@ -146,7 +146,7 @@ final class ItemStreams {
         }
 
         @Override
-        void taken(Item item, long receivedNs) {
+        void accept(Item item, long receivedNs) {
             // Only their sum is kept.
         }
 
@@ -180,10 +180,10 @@ final class ItemStreams {
         }
 
         @Override
-        void taken(Item item, long receivedNs) {
+        void accept(Item item, long receivedNs) {
             answers.onNext(Item.newBuilder().setIndex(item.getIndex()).setText(item.getText())
                     .setReceivedNs(receivedNs).setSentNs(System.nanoTime()).build());
-            calls.streams().sent(false);
+            calls.streams().addItem(false);
             asked = false;
             ask();
         }
