@@ -91,7 +91,6 @@ def _write_files(folder: Path) -> None:
     for name in ("shop.jmx", "shop.js", "books.csv"):
         shutil.copy(imported / name, folder)
     write_calls(folder / "x.pcapng", calls=20)
-    shutil.copy(ROOT / "python/wirelab/data/parse/reserve.xml", folder / "mine.xml")
     rows = survey_answers.simulated(12, {"http": 0.6, "grpc": 0.4})
     survey_answers.write(folder / "answers-1.csv", rows[:12])
     survey_answers.write(folder / "answers-2.csv", rows[12:])
