@@ -155,28 +155,28 @@ def test_an_item_that_was_due_during_a_stall_counts_with_all_of_its_lateness(
     assert group.times["lateness"].mean_ns >= (15 * 100e6 - sum(range(15)) * 2e6) / 20 * 0.99
 
 
-def without(index: int) -> Change:
+def drop_item(index: int) -> Change:
     return lambda item: None if item["index"] == index else item
 
 
-def changed(at: int, **fields: Any) -> Change:
+def change_item(at: int, **fields: Any) -> Change:
     return lambda item: {**item, **fields} if item["index"] == at else item
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (without(4), "item 5 instead of item 4"),
-        (without(19), "1 of 20 items did not come"),
-        (changed(4, index=3), "item 3 instead of item 4"),
-        (changed(4, text="x" * 24), "the text of another stream or item"),
-        (changed(4, text="x" * 23), "23 bytes instead of 24"),
-        (changed(4, due_ns=1), "is due at 1 ns instead of 8000000"),
-        (changed(0, received_ns=0), "does not say when the request was received"),
-        (changed(4, received_ns=5), "item 4 has a time of receipt"),
-        (changed(4, sent_ns=1), "before it was due"),
-        (changed(4, sent_ns=1 << 62), "its service has another clock"),
-        (changed(4, index="4"), "not JSON as it should be"),
+        (drop_item(4), "item 5 instead of item 4"),
+        (drop_item(19), "1 of 20 items did not come"),
+        (change_item(4, index=3), "item 3 instead of item 4"),
+        (change_item(4, text="x" * 24), "the text of another stream or item"),
+        (change_item(4, text="x" * 23), "23 bytes instead of 24"),
+        (change_item(4, due_ns=1), "is due at 1 ns instead of 8000000"),
+        (change_item(0, received_ns=0), "does not say when the request was received"),
+        (change_item(4, received_ns=5), "item 4 has a time of receipt"),
+        (change_item(4, sent_ns=1), "before it was due"),
+        (change_item(4, sent_ns=1 << 62), "its service has another clock"),
+        (change_item(4, index="4"), "not JSON as it should be"),
     ],
 )
 def test_a_feed_with_a_wrong_item_fails_with_its_reason(

@@ -54,8 +54,8 @@ impl Subject for Connection {
             Ok(Reply::Download(chunks)) => {
                 Response::Chunks(chunks.map(|chunk| chunk.data).collect())
             }
-            Ok(Reply::Feed(schedule)) => Response::Items(sent(schedule)),
-            Ok(Reply::Chat(items)) => Response::Items(answered(items)),
+            Ok(Reply::Feed(schedule)) => Response::Items(send(schedule)),
+            Ok(Reply::Chat(items)) => Response::Items(answer(items)),
             Ok(reply) => Response::Reply(reply),
             Err(error) => Response::Error(error.to_string()),
         }
@@ -66,7 +66,7 @@ impl Subject for Connection {
 const RECEIVED_NS: i64 = 1_000_000;
 
 /// The items of a feed, each sent when it is due.
-fn sent(schedule: Schedule) -> Vec<Item> {
+fn send(schedule: Schedule) -> Vec<Item> {
     let texts = schedule.clone();
     let items = schedule.map(|due| Item {
         index: due.index,
@@ -79,7 +79,7 @@ fn sent(schedule: Schedule) -> Vec<Item> {
 }
 
 /// The items of a chat, each sent when it was received.
-fn answered(items: Vec<Item>) -> Vec<Item> {
+fn answer(items: Vec<Item>) -> Vec<Item> {
     let items = items.into_iter().map(|item| Item {
         sent_ns: RECEIVED_NS,
         received_ns: RECEIVED_NS,

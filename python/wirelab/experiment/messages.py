@@ -313,13 +313,14 @@ class Calls(Sized):
     @property
     def _items(self) -> operations.Items | None:
         """None where no key is given."""
-        given = {
-            "count": self.items,
-            "gap_us": None if self.item_gap is None else round(self.item_gap * 1e6),
-            "pattern": self.item_pattern,
-        }
-        known: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        return operations.Items(**known) if known else None
+        if self.items is None and self.item_gap is None and self.item_pattern is None:
+            return None
+        default = operations.Items()
+        return operations.Items(
+            self.items or default.count,
+            default.gap_us if self.item_gap is None else round(self.item_gap * 1e6),
+            self.item_pattern or default.pattern,
+        )
 
     @property
     def name(self) -> str:

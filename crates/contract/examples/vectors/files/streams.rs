@@ -45,7 +45,7 @@ struct PushVector {
 pub fn vectors() -> StreamVectors {
     StreamVectors {
         feeds: FEEDS.iter().map(feed).collect(),
-        refused: REFUSED.iter().map(refused).collect(),
+        refused: REFUSED.iter().map(refuse).collect(),
         pushes: pushes(),
     }
 }
@@ -111,7 +111,7 @@ fn feed(row: &Row) -> FeedVector {
     }
 }
 
-fn refused(row: &Row) -> RefusedVector {
+fn refuse(row: &Row) -> RefusedVector {
     let request = request(row);
     let error = Schedule::of(&request).expect_err("a request beyond a limit");
     RefusedVector {
