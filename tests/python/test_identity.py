@@ -285,7 +285,7 @@ def test_every_point_of_the_manifests_is_legal_and_served() -> None:
 def test_a_reference_stands_for_each_contract_that_its_stack_speaks_once() -> None:
     """A binding that is offered in parts is not examined twice."""
     contracts = [contract for _, contract in identity.chosen(["rest@go"])]
-    assert contracts == ["transfer", "charging", "calendar", "records", "petclinic"]
+    assert contracts == ["transfer", "charging", "calendar", "records", "petclinic", "stream"]
     assert [contract for _, contract in identity.chosen(["rest@go?codec=text"])] == ["transfer"]
     with pytest.raises(StackError, match="not charging"):
         identity.chosen(["rest@go?codec=text"], "charging")

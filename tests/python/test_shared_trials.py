@@ -183,7 +183,7 @@ def test_what_repeats_share_is_taken_out_of_the_error_of_a_claim() -> None:
     claim = replace(claim, levels=levels({"users": (1, 2, 3)}))
     made = in_blocks(11)
     assert claims.evaluate(made, claim).outcome == "holds"
-    # The same trials as those of two runs: a repeat is no block then.
+    # The same trials as those of two runs: a repeat is not a block then.
     parts = [replace(one, order=0, started=one.id) for one in made]
     assert claims.evaluate(parts, claim).outcome == "undecided"
 

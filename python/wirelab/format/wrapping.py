@@ -47,6 +47,6 @@ def fold_name(name: str, width: int) -> list[str]:
 
 
 def fold_row(name: str, width: int, rest: str) -> list[str]:
-    """A row of a table: ``rest`` stands on the first line of the name."""
+    """A row of a table: ``rest`` is on the first line of the name."""
     first, *others = fold_name(name, width)
     return [f"{first:<{width}}{rest}".rstrip(), *others]

@@ -162,7 +162,7 @@ fn count_digits(bytes: &[u8]) -> usize {
     bytes.iter().position(is_other).unwrap_or(bytes.len())
 }
 
-/// Nine digits of a fraction, so many of which are there.
+/// Nine digits of a fraction, of which that number is there.
 fn fraction_ns(digits: &[u8]) -> u64 {
     let (mut ns, mut unit) = (0, 100_000_000);
     for digit in digits.iter().take(9) {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_whole_seconds_are_no_times() {
+    fn numbers_and_whole_seconds_are_not_taken_for_times() {
         for text in [
             "id: 4711\n",
             "data: {\"created\":1764405695}\n",

@@ -170,7 +170,7 @@ fn a_packet_in_a_fragmented_tunnel_has_all_of_its_length() {
 }
 
 #[test]
-fn a_fragment_of_another_datagram_is_no_tunnel() {
+fn a_fragment_of_another_datagram_is_not_read_as_a_tunnel() {
     let ip = ipv4(HOSTS[0], HOSTS[1], UDP, &[], &datagram(5000, &[8; 2_000]));
     let frames = fragments(&ip, 1_480).map(|part| Captured::whole(0, ethernet(0x0800, &part)));
     let (summary, _) = read(&pcap(false, 1, 1, &frames));

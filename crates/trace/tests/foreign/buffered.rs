@@ -95,7 +95,7 @@ fn a_history_that_is_sent_again_was_not_held() {
 }
 
 #[test]
-fn a_single_clump_is_no_buffer() {
+fn a_single_clump_is_not_taken_for_a_buffer() {
     let mut script = Script::new();
     let connection = asked(&mut script);
     for number in 0..40 {
@@ -147,7 +147,7 @@ fn pieces_that_end_with_events_are_those_of_a_server() {
 }
 
 #[test]
-fn pieces_of_any_size_are_no_full_buffers() {
+fn pieces_of_unequal_sizes_are_not_taken_for_full_buffers() {
     let dissection = in_pieces(|piece| 700 + 130 * (piece as usize * 5 % 8), true);
     assert!(!causes(&dissection).contains(&Cause::BufferedStream));
 }
