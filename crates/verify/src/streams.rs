@@ -243,9 +243,11 @@ mod tests {
         assert_eq!(compare_feed(&schedule, &items), Ok(()));
     }
 
+    type Mistake = fn(&mut Vec<Item>);
+
     #[test]
     fn each_mistake_of_a_feed_is_found() {
-        let mistakes: [(&str, fn(&mut Vec<Item>)); 8] = [
+        let mistakes: [(&str, Mistake); 8] = [
             ("one is missing", |items| drop(items.pop())),
             ("two change places", |items| items.swap(3, 4)),
             ("one comes twice", |items| items[4] = items[3].clone()),

@@ -223,9 +223,11 @@ mod tests {
         }
     }
 
+    type Mistake = fn(&mut Vec<Item>);
+
     #[test]
     fn each_mistake_has_its_reason() {
-        let mistakes: [(&str, fn(&mut Vec<Item>)); 11] = [
+        let mistakes: [(&str, Mistake); 11] = [
             ("1 of 10 items did not come", |items| drop(items.pop())),
             ("an item after all 10", |items| items.push(Item::default())),
             ("item 4 instead of item 3", |items| items.swap(3, 4)),
