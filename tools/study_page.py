@@ -40,6 +40,7 @@ from wirelab.statistics.interval import Interval
 from wirelab.study import catalogue as studies
 from wirelab.study import claims, reproduction, sections
 from wirelab.study import manifest as study_manifest
+from wirelab.study.evidence import Evidence
 from wirelab.study.model import Claim
 from wirelab.study.reproduction import Reproduction
 
@@ -243,7 +244,7 @@ def value(made: Reproduction, words: Sequence[str]) -> str:
         }
     )
     finding = claim.finding(study.arms, study.threshold)
-    found = claims.at(made.runs[part].trials, finding, {})
+    found = claims.at(Evidence.of(made.runs[part].trials), finding, {})
     if found.interval is None:
         return claims.NOT_MEASURED
     if under:

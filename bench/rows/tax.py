@@ -42,8 +42,9 @@ STACKS = {
     _row_name(offer.stack): offer.stack.reference
     for offer in offers(manifests.load())
     if offer.language == "rust" and offer.codec not in UNTAXED
+    if "transfer" in offer.served.contracts
 }
-"""Every stack of the Rust service by the key of its row."""
+"""Every stack of the Rust service that has the contract transfer, by the key of its row."""
 BOUND_BINDINGS = ("soap", "iiop", "raw")
 """Those that are promised to cost what REST costs at equal bytes."""
 AT_LEAST, AT_MOST = 0.8, 1.2

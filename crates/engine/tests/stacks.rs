@@ -22,6 +22,8 @@ struct Manifest<'a> {
 struct Defaults<'a> {
     #[serde(borrow)]
     transports: Vec<&'a str>,
+    #[serde(borrow)]
+    contracts: Vec<&'a str>,
 }
 
 #[derive(Deserialize)]
@@ -36,14 +38,22 @@ struct Offer<'a> {
 /// Binding, codec and transport.
 type Point = (&'static str, &'static str, &'static str);
 
-/// Every form that contracts have, as offered. Text has a single operation, and petclinic has
-/// tests of its own.
+/// Every form that contracts have, as offered. Text has a single operation.
 fn stacks() -> Vec<Point> {
+    stacks_of("transfer")
+}
+
+/// The forms that a contract has, as offered, without text.
+fn stacks_of(contract: &str) -> Vec<Point> {
     let text = include_str!("../../../services/rust/service.json");
     let manifest: Manifest<'static> = serde_json::from_str(text).expect("the manifest");
     let mut found = Vec::new();
     for offer in manifest.serves {
-        if offer.contracts.is_some_and(|names| names == ["petclinic"]) {
+        let contracts = offer.contracts.as_ref();
+        if !contracts
+            .unwrap_or(&manifest.defaults.contracts)
+            .contains(&contract)
+        {
             continue;
         }
         let transports = offer
@@ -62,7 +72,8 @@ fn stacks() -> Vec<Point> {
 
 #[test]
 fn stacks_of_every_binding_are_driven() {
-    let driven: BTreeSet<&str> = stacks().into_iter().map(|(binding, ..)| binding).collect();
+    let driven = stacks().into_iter().chain(stacks_of("stream"));
+    let driven: BTreeSet<&str> = driven.map(|(binding, ..)| binding).collect();
     let every: BTreeSet<&str> = Binding::ALL.iter().map(|binding| binding.name()).collect();
     assert_eq!(driven, every);
     assert!(stacks().len() > 20, "{:?}", stacks());
@@ -163,6 +174,20 @@ fn calendar_over_every_stack() {
             );
             all_right(&group, 30, &format!("{operation} over {of:?}"));
         }
+    }
+}
+
+#[test]
+fn items_over_every_stack_of_streams() {
+    assert_eq!(stacks_of("stream").len(), 5);
+    for of in stacks_of("stream") {
+        let service = Service::start("stream", &stack(of), &json!({}));
+        let mut feed = contract("stream", "Feed", 50);
+        feed["items"] = json!({"count": 4, "gap_us": 1_000, "pattern": "bursts"});
+        let group = run(&service, stack(of), feed, &json!({}));
+        all_right(&group, 30, &format!("Feed over {of:?}"));
+        let streams = &group["streams"];
+        assert_eq!(streams["messages"], json!(120), "{of:?}: {streams}");
     }
 }
 
