@@ -13,16 +13,14 @@ use axum::http;
 use futures_util::stream;
 use sha2::{Digest, Sha256};
 use tonic::body::Body;
-use tonic::codec::{
-    Codec, CompressionEncoding, DecodeBuf, Decoder, EnabledCompressionEncodings, EncodeBuf, Encoder,
-};
-use tonic::server::{ClientStreamingService, Grpc, ServerStreamingService, UnaryService};
+use tonic::server::{ClientStreamingService, ServerStreamingService, UnaryService};
 use tonic::transport::Server;
 use tonic::{Code, Request, Response, Status, Streaming};
 use tower_service::Service;
 use wirelab_contract::transfer::{DownloadChunk, DownloadRequest, UploadChunk, UploadReply};
 use wirelab_contract::{ApplicationError, DATABASE_UNAVAILABLE, Operation, model};
 
+use crate::binding::grpc_codec::{Protobuf, corruptor, grpc, refusal};
 use crate::binding::grpc_streams;
 use crate::binding::http::calls::{Calls, RequestTarget};
 use crate::connection::listener::Listener;
@@ -30,13 +28,9 @@ use crate::connection::shutdown::Shutdown;
 use crate::documents::config::ServiceConfig;
 use crate::service::CallError;
 use crate::service::any_operation::{AnyOperation, MessageForm};
-use crate::service::corruption::{Corruptor, corrupt, corrupt_text};
+use crate::service::corruption::corrupt;
 use crate::service::rows::{AnyMessage, take};
 use crate::service::state::ServiceState;
-use wirelab_stack::Compression;
-
-/// Largest message, in bytes: an upload of 64 MiB, and some room.
-const MESSAGE_LIMIT: usize = 128 << 20;
 
 /// The operation that a request asks for, if any.
 pub(crate) fn operation(target: RequestTarget<'_>) -> Option<Operation> {
@@ -116,21 +110,6 @@ const UPLOAD_REPLY: MessageForm = MessageForm::of::<UploadReply>();
 const DOWNLOAD_REQUEST: MessageForm = MessageForm::of::<DownloadRequest>();
 const DOWNLOAD_CHUNK: MessageForm = MessageForm::of::<DownloadChunk>();
 
-/// tonic's machinery for one operation.
-pub(super) fn grpc(codec: Protobuf, compression: Compression) -> Grpc<Protobuf> {
-    let mut enabled = EnabledCompressionEncodings::default();
-    match compression {
-        Compression::None => {}
-        Compression::Gzip => enabled.enable(CompressionEncoding::Gzip),
-        Compression::Zstd => enabled.enable(CompressionEncoding::Zstd),
-    }
-    Grpc::new(codec)
-        // Both directions: what is received compressed, and what is sent to a client that
-        // accepts it.
-        .apply_compression_config(enabled, enabled)
-        .apply_max_message_size_config(Some(MESSAGE_LIMIT), Some(MESSAGE_LIMIT))
-}
-
 struct UnaryHandler(Arc<ServiceState>, &'static AnyOperation);
 
 impl UnaryService<AnyMessage> for UnaryHandler {
@@ -151,14 +130,6 @@ impl UnaryService<AnyMessage> for UnaryHandler {
             })
         })
     }
-}
-
-pub(super) fn corruptor<T>(request: &Request<T>) -> Option<&Corruptor> {
-    request.extensions().get()
-}
-
-pub(super) fn refusal(error: ApplicationError, corruptor: Option<&Corruptor>) -> Status {
-    Status::invalid_argument(corrupt_text(error.to_string(), corruptor))
 }
 
 struct UploadHandler;
@@ -253,51 +224,4 @@ pub(crate) async fn serve(
             async move { shutdown.requested().await },
         )
         .await
-}
-
-/// A codec of tonic for the messages of one operation, by prost.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Protobuf {
-    request: MessageForm,
-    reply: MessageForm,
-}
-
-impl Protobuf {
-    pub(super) fn new(request: MessageForm, reply: MessageForm) -> Self {
-        Protobuf { request, reply }
-    }
-}
-
-impl Codec for Protobuf {
-    type Encode = AnyMessage;
-    type Decode = AnyMessage;
-    type Encoder = Protobuf;
-    type Decoder = Protobuf;
-
-    fn encoder(&mut self) -> Protobuf {
-        *self
-    }
-
-    fn decoder(&mut self) -> Protobuf {
-        *self
-    }
-}
-
-impl Encoder for Protobuf {
-    type Item = AnyMessage;
-    type Error = Status;
-
-    fn encode(&mut self, message: AnyMessage, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        (self.reply.encode)(&message, buffer);
-        Ok(())
-    }
-}
-
-impl Decoder for Protobuf {
-    type Item = AnyMessage;
-    type Error = Status;
-
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<AnyMessage>, Status> {
-        (self.request.decode)(buffer).map(Some)
-    }
 }

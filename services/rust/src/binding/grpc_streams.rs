@@ -14,7 +14,7 @@ use wirelab_contract::Operation;
 use wirelab_contract::stream::{FeedRequest, Item, PushReply};
 use wirelab_contract::streams::{Pushed, Taken};
 
-use super::grpc::{Protobuf, corruptor, grpc, refusal};
+use super::grpc_codec::{Protobuf, corruptor, grpc, refusal};
 use crate::service::any_operation::MessageForm;
 use crate::service::corruption::{Corruptor, corrupt};
 use crate::service::feed::{self, Feed};

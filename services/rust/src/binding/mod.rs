@@ -1,6 +1,7 @@
 //! One module per binding: what is around a message on the wire, and how an error is reported.
 
 pub(crate) mod grpc;
+mod grpc_codec;
 mod grpc_streams;
 pub(crate) mod http;
 pub(crate) mod iiop;
