@@ -14,8 +14,10 @@
 mod calendar;
 mod charging;
 mod clinic_ids;
+mod difference;
 mod exam;
 mod finding;
+mod items;
 mod money;
 mod numbers;
 mod petclinic;

@@ -10,6 +10,7 @@ use wirelab_contract::records::{
 use wirelab_contract::texts::SplitMix64;
 use wirelab_contract::{Call, Reply};
 
+use crate::difference::excerpt;
 use crate::finding::{Exam, Finding, Section};
 use crate::subject::{Response, Subject, Subjects};
 use crate::walk::Walk;
@@ -219,8 +220,8 @@ fn finding(expected: &str, found: &str) -> Finding {
     Finding {
         name: format!("{CALLERS} callers at the same time"),
         call: "Allocate".to_owned(),
-        expected: crate::walk::excerpt(expected),
-        found: crate::walk::excerpt(found),
+        expected: excerpt(expected),
+        found: excerpt(found),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use wirelab_contract::Call;
 use wirelab_contract::stream::{FeedRequest, Item};
-use wirelab_contract::streams::{GAP_US_MAX, ITEMS_MAX, Pattern, Schedule, TEXT_BYTES_MAX, sample};
+use wirelab_contract::streams::{GAP_US_MAX, ITEMS_MAX, Pattern, TEXT_BYTES_MAX, sample};
 use wirelab_contract::texts::SplitMix64;
 
-use crate::walk::{Walk, same};
+use crate::items::item;
+use crate::walk::Walk;
 
 /// Random feeds that are tried.
 const FEEDS: usize = 8;
@@ -151,135 +152,5 @@ fn random_feed(numbers: &mut SplitMix64) -> FeedRequest {
         gap_us: below(2_000) as i64,
         pattern: Pattern::ALL[below(4) as usize].name().to_owned(),
         seed: below(u64::MAX).cast_signed(),
-    }
-}
-
-fn item(index: i32, text: &str) -> Item {
-    Item {
-        index,
-        text: text.to_owned(),
-        ..Item::default()
-    }
-}
-
-/// Compares the items of a feed with its schedule, and their times with each other. The error holds
-/// what was expected and what was found.
-pub(crate) fn compare_feed(schedule: &Schedule, found: &[Item]) -> Result<(), (String, String)> {
-    same(
-        &format!("{} items", schedule.total()),
-        &format!("{} items", found.len()),
-    )?;
-    let received_ns = found.first().map_or(0, |item| item.received_ns);
-    let mut before_ns = received_ns;
-    for (due, item) in schedule.clone().zip(found) {
-        let expected = Item {
-            index: due.index,
-            due_ns: due.due_ns as i64,
-            sent_ns: item.sent_ns,
-            received_ns: if due.index == 0 { received_ns } else { 0 },
-            text: schedule.text(due.index),
-        };
-        same(&format!("{expected:?}"), &format!("{item:?}"))?;
-        check_times(item, received_ns, before_ns)?;
-        before_ns = item.sent_ns;
-    }
-    Ok(())
-}
-
-fn check_times(item: &Item, received_ns: i64, before_ns: i64) -> Result<(), (String, String)> {
-    let due_ns = received_ns.saturating_add(item.due_ns);
-    let expected = match item.sent_ns {
-        _ if received_ns <= 0 => "received_ns of item 0 above 0",
-        sent_ns if sent_ns < due_ns => "no item before it is due",
-        sent_ns if sent_ns < before_ns => "no item before its predecessor",
-        _ => return Ok(()),
-    };
-    let found = format!(
-        "item {}: received_ns {received_ns}, due_ns {}, sent_ns {}",
-        item.index, item.due_ns, item.sent_ns
-    );
-    Err((expected.to_owned(), found))
-}
-
-/// Compares the replies of a chat with what they must be, and their times with each other.
-pub(crate) fn compare_chat(expected: &[Item], found: &[Item]) -> Result<(), (String, String)> {
-    same(
-        &format!("{} items", expected.len()),
-        &format!("{} items", found.len()),
-    )?;
-    for (expected, item) in expected.iter().zip(found) {
-        let expected = Item {
-            sent_ns: item.sent_ns,
-            received_ns: item.received_ns,
-            ..expected.clone()
-        };
-        same(&format!("{expected:?}"), &format!("{item:?}"))?;
-        check_times(item, item.received_ns, item.received_ns)?;
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What a right service sends, each item 1,000 ns after it was due.
-    fn items() -> (Schedule, Vec<Item>) {
-        let schedule = Schedule::of(&sample(8)).unwrap();
-        let texts = schedule.clone();
-        let items = schedule.clone().map(|due| Item {
-            index: due.index,
-            due_ns: due.due_ns as i64,
-            sent_ns: 6_000 + due.due_ns as i64,
-            received_ns: if due.index == 0 { 5_000 } else { 0 },
-            text: texts.text(due.index),
-        });
-        (schedule.clone(), items.collect())
-    }
-
-    #[test]
-    fn a_right_feed_passes() {
-        let (schedule, items) = items();
-        assert_eq!(compare_feed(&schedule, &items), Ok(()));
-    }
-
-    type Mistake = fn(&mut Vec<Item>);
-
-    #[test]
-    fn each_mistake_of_a_feed_is_found() {
-        let mistakes: [(&str, Mistake); 8] = [
-            ("one is missing", |items| drop(items.pop())),
-            ("two change places", |items| items.swap(3, 4)),
-            ("one comes twice", |items| items[4] = items[3].clone()),
-            ("another text", |items| items[2].text.push('x')),
-            ("another due time", |items| items[2].due_ns += 1),
-            ("too early", |items| {
-                items[5].sent_ns = items[5].due_ns + 4_999
-            }),
-            ("no time of receipt", |items| items[0].received_ns = 0),
-            ("before its predecessor", |items| {
-                items[5].sent_ns = items[6].sent_ns + 1;
-            }),
-        ];
-        for (name, mistake) in mistakes {
-            let (schedule, mut items) = items();
-            mistake(&mut items);
-            assert!(compare_feed(&schedule, &items).is_err(), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_chat_must_answer_each_item_after_it_came() {
-        let asked = [item(0, "a"), item(1, "b")];
-        let answered = asked.clone().map(|item| Item {
-            received_ns: 7,
-            sent_ns: 8,
-            ..item
-        });
-        assert_eq!(compare_chat(&asked, &answered), Ok(()));
-        let mut early = answered.clone();
-        early[1].sent_ns = 6;
-        assert!(compare_chat(&asked, &early).is_err());
-        assert!(compare_chat(&asked, &answered[..1]).is_err());
     }
 }

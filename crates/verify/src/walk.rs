@@ -2,16 +2,14 @@
 
 use wirelab_contract::{ApplicationError, Call, Reply, State};
 
+use crate::difference::{Difference, EXCERPT, excerpt, same};
 use crate::finding::Finding;
+use crate::items;
 use crate::numbers::Numbers;
-use crate::streams;
 use crate::subject::{Response, Subject};
 
 /// Findings of one section after which it is clear enough.
 const FINDINGS_MAX: usize = 20;
-
-/// Characters of a value that a finding shows.
-const EXCERPT: usize = 160;
 
 /// A service and the model, given the same calls.
 pub(crate) struct Walk<'a> {
@@ -101,7 +99,7 @@ impl<'a> Walk<'a> {
         expected: &Result<Reply, ApplicationError>,
         response: Response,
         sent: &Call,
-    ) -> Result<(), (String, String)> {
+    ) -> Result<(), Difference> {
         match (expected, response) {
             (Ok(Reply::Download(chunks)), Response::Chunks(found)) => {
                 let expected: Vec<Vec<u8>> = chunks.clone().map(|chunk| chunk.data).collect();
@@ -114,10 +112,10 @@ impl<'a> Walk<'a> {
                 Err(("the pattern".into(), "other bytes in the chunks".into()))
             }
             (Ok(Reply::Feed(schedule)), Response::Items(found)) => {
-                streams::compare_feed(schedule, &found)
+                items::compare_feed(schedule, &found)
             }
             (Ok(Reply::Chat(expected)), Response::Items(found)) => {
-                streams::compare_chat(expected, &found)
+                items::compare_chat(expected, &found)
             }
             (Ok(expected), Response::Reply(mut found)) => {
                 self.numbers
@@ -148,15 +146,8 @@ fn lengths(chunks: &[Vec<u8>]) -> String {
     format!("{} chunks, {whole} bytes, the last of {last}", chunks.len())
 }
 
-pub(crate) fn same(expected: &str, found: &str) -> Result<(), (String, String)> {
-    match expected == found {
-        true => Ok(()),
-        false => Err((excerpt(expected), excerpt(found))),
-    }
-}
-
 /// Replies are equal, or shown from where they begin to differ.
-fn same_reply(expected: &Reply, found: &Reply) -> Result<(), (String, String)> {
+fn same_reply(expected: &Reply, found: &Reply) -> Result<(), Difference> {
     if expected == found {
         return Ok(());
     }
@@ -175,12 +166,4 @@ fn same_reply(expected: &Reply, found: &Reply) -> Result<(), (String, String)> {
         }
     };
     Err((from(&expected), from(&found)))
-}
-
-/// The beginning of a long text.
-pub(crate) fn excerpt(text: &str) -> String {
-    match text.char_indices().nth(EXCERPT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

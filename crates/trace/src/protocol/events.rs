@@ -4,6 +4,7 @@
 //! Format of a stream: WHATWG HTML, section 9.2.5 (event stream interpretation). An empty line
 //! ends an event. Where one has a time (in its `id` or its data), its first counts.
 
+use super::burst::Burst;
 use super::cursor::Cursor;
 use crate::flow::event::Segment;
 use crate::protocol::exchange::ExchangeObserver;
@@ -14,25 +15,6 @@ const BURST_GAP_NS: u64 = 5_000_000;
 const BURSTS_MAX: usize = 256;
 /// Bytes of an event that are searched for a time, the first.
 const SEARCHED_MAX: usize = 512;
-
-/// Bytes of a reply that came with less than 5 ms between them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Burst {
-    /// The packets of its first and its last byte.
-    pub packets: [u64; 2],
-    /// When these came, nanoseconds since the Unix epoch.
-    pub at_ns: [u64; 2],
-    /// Bytes of the reply's body up to its end.
-    pub end: u64,
-    /// Its last byte is inside an event.
-    pub ends_inside: bool,
-    /// Events that ended in it.
-    pub events: u32,
-    /// Of these, those that have a time of their own.
-    pub timed: u32,
-    /// The times of the first and of the last of these, nanoseconds of their maker's clock.
-    pub made_ns: [u64; 2],
-}
 
 /// Reads the body of a reply as it comes.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! One request and its reply, as the packets show them.
 
 use crate::flow::event::{Direction, FlowId, Segment};
-pub use crate::protocol::events::Burst;
+pub use crate::protocol::burst::Burst;
 use crate::protocol::layer::Layer;
 
 /// The protocols that are distinguished.

@@ -11,6 +11,7 @@
 //! Memory is bounded: per connection by the protocol's limits on heads, all in
 //! all by [`STATE_BYTES_MAX`]; connections above that are not cut any more.
 
+mod burst;
 mod calls;
 mod conversation;
 mod cursor;
