@@ -207,7 +207,7 @@ def test_every_surface_begins_with_one_sentence_and_has_one_interval(
     page = (run / "report.html").read_text(encoding="utf-8")
     lead = re.search(r'<p class="lead">(.*?)</p>', page, re.DOTALL)
     assert lead is not None
-    assert html.unescape(re.sub("<[^>]*>", "", lead[1])) == first
+    assert " ".join(html.unescape(re.sub("<[^>]*>", "", lead[1])).split()) == first
     tree = scan(tmp_path.resolve())
     (entry,) = tree.entries.values()
     assert summarise(entry, running=False).result == first
