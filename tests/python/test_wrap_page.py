@@ -70,7 +70,7 @@ class Elements(HTMLParser):
         self.attributes += attrs
 
     def handle_data(self, data: str) -> None:
-        self.words += f"{data}\n".replace("\N{NO-BREAK SPACE}", " ")
+        self.words += f"{data}\n"
 
     def values(self, *names: str) -> set[str]:
         """Of those attributes."""

@@ -1,4 +1,4 @@
-"""Lines of terminals and pages keep a number with its unit."""
+"""Lines of a terminal keep a number with its unit."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import pytest
 from wirelab.format.console import folded
 from wirelab.format.numbers import percent
 from wirelab.format.wrapping import wrap
-from wirelab.report.html_page import HtmlPage
-from wirelab.report.section import Section
 
 
 @pytest.mark.parametrize(
@@ -38,12 +36,3 @@ def test_folded_text_has_ordinary_spaces() -> None:
 
 def test_a_share_is_written_with_a_space() -> None:
     assert (percent(0.75), percent(0.0125, 2)) == ("75 %", "1.25 %")
-
-
-def test_a_page_keeps_units_and_leaves_commands_as_they_are() -> None:
-    text = "It took 12.5 ms; run `wirelab drive URL --duration 5 s` for 5 % less."
-    page = HtmlPage("T", (Section("What", paragraphs=(text,)),)).html()
-    assert (
-        "It took 12.5\N{NO-BREAK SPACE}ms; run <code>wirelab drive URL --duration 5 s</code> "
-        "for 5\N{NO-BREAK SPACE}% less."
-    ) in page

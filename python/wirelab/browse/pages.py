@@ -21,7 +21,6 @@ from wirelab.browse.summary import UNREADABLE, Summary, changed
 from wirelab.browse.tree import Entry, Tree
 from wirelab.comparisons.finished_runs import NOT_INTERLEAVED, SHOWN
 from wirelab.format.sanitize import sanitize
-from wirelab.format.wrapping import keep_units
 from wirelab.report.page import NAME
 from wirelab.report.section import jointed
 
@@ -200,6 +199,5 @@ def _render(name: str, **values: Any) -> str:
 
 
 def _shown(text: str) -> Markup:
-    """The text, escaped, without control characters; lines may end where its parts meet, but not
-    between a number and its unit."""
-    return Markup("<wbr>").join(escape(part) for part in jointed(keep_units(sanitize(text))))
+    """The text, escaped, without control characters; lines may end where its parts meet."""
+    return Markup("<wbr>").join(escape(part) for part in jointed(sanitize(text)))

@@ -1,4 +1,4 @@
-"""Lines of terminals and pages end between words, but never between a number and its unit."""
+"""Lines of a terminal: text is folded between words, but never between a number and its unit."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ _UNIT = re.compile(
 """The space between a number and a unit of :mod:`wirelab.format.units`."""
 
 
-def keep_units(text: str) -> str:
-    """The text with a no-break space between each number and its unit."""
-    return _UNIT.sub(NO_BREAK, text)
-
-
 def wrap(
     text: str,
     width: int,
@@ -28,7 +23,7 @@ def wrap(
 ) -> list[str]:
     """The text in lines of at most ``width`` columns; without text no line. Hyphens end no line."""
     lines = textwrap.wrap(
-        keep_units(text),
+        _UNIT.sub(NO_BREAK, text),
         width,
         initial_indent=initial_indent,
         subsequent_indent=subsequent_indent,

@@ -21,7 +21,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from wirelab.format.numbers import sanitize
-from wirelab.format.wrapping import keep_units
 from wirelab.report.charts.stack_style import COLOURS, Entry
 from wirelab.report.section import WORD_MAX, Picture, Section, jointed, longest_word
 
@@ -230,9 +229,4 @@ def _coded(text: str) -> Markup:
 
 
 def _with_code(escaped: Markup) -> Markup:
-    """Code is copied, so that its spaces stay plain ones."""
-    text, *parts = _CODE.split(str(escaped))
-    whole = [keep_units(text)]
-    for code, after in zip(parts[::2], parts[1::2], strict=True):
-        whole += (f"<code>{code}</code>", keep_units(after))
-    return Markup("".join(whole))
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escaped)))
