@@ -84,7 +84,7 @@ def test_pushed_items_are_answered_with_their_digest(
         (("http://127.0.0.1:1/", "--items", "5"), "applies only to services of wirelab"),
     ],
 )
-def test_what_cannot_be_driven_is_refused_with_the_reason(
+def test_a_load_that_the_contract_does_not_have_is_refused(
     real_engine: object,
     capsys: pytest.CaptureFixture[str],
     words: tuple[str, ...],

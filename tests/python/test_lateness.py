@@ -128,7 +128,7 @@ def test_a_service_that_is_late_by_known_times_is_measured_so(
     assert mean_ms(group, "lateness") == pytest.approx(both, rel=0.01)
 
 
-def test_what_is_held_after_its_stamp_is_delivery_and_not_the_service(real_engine: object) -> None:
+def test_a_delay_behind_the_stamp_counts_as_delivery(real_engine: object) -> None:
     late = LateServer(held_s=0.03)
     with stream_server(late) as server:
         group = drive(server, "sse@rust", gap_us=40_000, count=10)

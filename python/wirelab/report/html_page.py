@@ -185,8 +185,8 @@ class Pictures:
         return svg if number == 1 else svg.replace(found[1], f"{found[1]}{number}")
 
     def _shared(self, glyph: re.Match[str]) -> str:
-        """Nothing, for the outline is elsewhere; a name stands for one outline in every
-        picture, because it names font and character."""
+        """Nothing, because the page has the outline once, for all pictures: its name consists of
+        font and character."""
         self._glyphs[glyph[1]] = glyph[2]
         return ""
 

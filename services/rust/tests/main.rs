@@ -15,6 +15,7 @@ mod raw;
 mod rest;
 mod soap;
 mod sockets;
+mod streams;
 mod tls;
 
 /// The program under test.

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_item_is_refused() {
+    fn messages_that_are_not_items_are_refused() {
         for (format, message) in [
             (ItemFormat::Json, b"{\"index\":".as_slice()),
             (ItemFormat::Json, b"{\"index\":\"0\"}"),

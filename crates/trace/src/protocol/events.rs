@@ -45,15 +45,16 @@ impl Events {
         let (bytes, is_inside) = (self.bytes, self.is_inside);
         if let Some(burst) = self.bursts.last_mut() {
             burst.packets[1] = segment.packet;
-            burst.at_ns[1] = segment.at_ns;
+            // A clock that steps back makes no burst shorter than nothing.
+            burst.at_ns[1] = burst.at_ns[1].max(segment.at_ns);
             burst.end = bytes;
             burst.ends_inside = is_inside;
         }
     }
 
-    /// The burst of that segment is the last; false where there is no room for it.
+    /// Begins a burst where the segment does not continue the last one; false if the list is full.
     fn begin(&mut self, segment: &Segment) -> bool {
-        let continues = |burst: &Burst| segment.at_ns < burst.at_ns[1] + BURST_GAP_NS;
+        let continues = |burst: &Burst| segment.at_ns < burst.at_ns[1].saturating_add(BURST_GAP_NS);
         if self.bursts.last().is_some_and(continues) {
             return true;
         }

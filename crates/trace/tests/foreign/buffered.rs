@@ -151,3 +151,26 @@ fn pieces_of_unequal_sizes_are_not_taken_for_full_buffers() {
     let dissection = in_pieces(|piece| 700 + 130 * (piece as usize * 5 % 8), true);
     assert!(!causes(&dissection).contains(&Cause::BufferedStream));
 }
+
+#[test]
+fn a_clock_that_steps_back_and_extreme_times_are_not_taken_for_a_buffer() {
+    for extreme in ["9999999999999999999", "9999999999999", "1000000000000"] {
+        let mut script = Script::new();
+        let connection = asked(&mut script);
+        for _ in 0..8 {
+            let event = |time: &str| format!("id: {time}\ndata: {}\n\n", "x".repeat(300));
+            let events = [extreme, "1764405695123", "1764405695124"].map(event);
+            send(
+                &mut script,
+                connection,
+                100 * MS,
+                events.concat().as_bytes(),
+            );
+            script.step_back(2 * MS);
+            send(&mut script, connection, 0, event(extreme).as_bytes());
+        }
+        script.fin(connection, Server);
+        let dissection = script.dissect();
+        assert!(!causes(&dissection).contains(&Cause::BufferedStream));
+    }
+}

@@ -79,7 +79,7 @@ fn is_pause((from, to): (u64, u64), waits: &WaitRing) -> bool {
 fn held_by_times(bursts: &[Burst], asked_ns: u64) -> Vec<Held> {
     // The clock of the maker is not that of the capture: the event that came soonest came at once.
     let timed = bursts.iter().filter(|burst| burst.timed > 0);
-    let delays = timed.map(|burst| burst.at_ns[1] as i64 - burst.made_ns[1] as i64);
+    let delays = timed.map(|burst| i128::from(burst.at_ns[1]) - i128::from(burst.made_ns[1]));
     let Some(delay) = delays.min() else {
         return Vec::new();
     };
@@ -90,24 +90,26 @@ fn held_by_times(bursts: &[Burst], asked_ns: u64) -> Vec<Held> {
             .map_or(0, |before| bursts[before].at_ns[1]);
         // What was made before the request did not wait for a buffer.
         let since = since.max(asked_ns).max(before);
-        (since + HELD_MIN_NS <= bursts[place].at_ns[0]).then_some((place, since))
+        is_held(since, bursts[place].at_ns[0]).then_some((place, since))
     });
     held.collect()
 }
 
 /// When the first event of a burst was made that waited for the last, ns of the capture's clock.
-fn held_since(burst: &Burst, delay: i64) -> Option<u64> {
+fn held_since(burst: &Burst, delay: i128) -> Option<u64> {
     let [first, last] = burst.made_ns;
     let made = last
         .checked_sub(first)
         .filter(|_| burst.timed >= TIMED_MIN)?;
     let came = burst.at_ns[1] - burst.at_ns[0];
-    let lateness = (burst.at_ns[1] as i64 - last as i64) - delay;
+    let lateness = i128::from(burst.at_ns[1]) - i128::from(last) - delay;
     // The buffer was full with the event after the last: two intervals at most.
-    let lateness_max = 2 * made / u64::from(burst.timed - 1) + HELD_MIN_NS / 2;
-    let is_fresh = lateness <= lateness_max as i64;
+    let lateness_max =
+        2 * i128::from(made / u64::from(burst.timed - 1)) + i128::from(HELD_MIN_NS / 2);
+    let is_fresh = lateness <= lateness_max;
     let is_together = came <= made / TOGETHER_DIVISOR;
-    (is_fresh && is_together && made >= HELD_MIN_NS).then_some((first as i64 + delay) as u64)
+    let since = u64::try_from(i128::from(first) + delay).unwrap_or(0);
+    (is_fresh && is_together && made >= HELD_MIN_NS).then_some(since)
 }
 
 /// By bursts of one size that end inside an event.
@@ -128,9 +130,14 @@ fn held_by_cuts(bursts: &[Burst]) -> Vec<Held> {
     // What was cut off waited until the next burst came.
     let held = full.filter_map(|place| {
         let since = bursts[place].at_ns[1];
-        (since + HELD_MIN_NS <= bursts[place + 1].at_ns[0]).then_some((place + 1, since))
+        is_held(since, bursts[place + 1].at_ns[0]).then_some((place + 1, since))
     });
     held.collect()
+}
+
+/// From when on to when it came, ns: long enough not to be a busy machine's.
+fn is_held(since: u64, came: u64) -> bool {
+    came.checked_sub(since).is_some_and(|ns| ns >= HELD_MIN_NS)
 }
 
 fn at_least_three(held: Vec<Held>) -> Vec<Held> {

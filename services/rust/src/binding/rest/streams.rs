@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response, Sse};
 use axum::routing::post;
 use futures_util::{Stream, StreamExt};
 use wirelab_contract::stream::{FeedRequest, Item};
-use wirelab_contract::streams::Pushed;
+use wirelab_contract::streams::{Pushed, TEXT_BYTES_MAX};
 use wirelab_stack::Binding;
 
 use super::error_response::ErrorResponse;
@@ -28,9 +28,9 @@ use crate::service::state::ServiceState;
 const LINES: &str = "application/x-ndjson";
 const EVENTS: &str = "text/event-stream";
 
-/// Bytes of one line of Push at most: a text of 64 KiB in which JSON escapes every character, and
-/// some room.
-const LINE_BYTES_MAX: usize = 512 << 10;
+/// Bytes of one line of Push at most: a text in which JSON escapes every character by six, and
+/// some room (contracts/README.md, stream).
+const LINE_BYTES_MAX: usize = 6 * TEXT_BYTES_MAX as usize + 1024;
 
 /// The routes of the contract.
 pub(super) fn routes(binding: Binding) -> Router<Arc<ServiceState>> {
@@ -137,7 +137,8 @@ async fn take_lines(state: &ServiceState, body: Body) -> Result<Pushed, ErrorRes
             kept.extend_from_slice(piece);
             if kept.len() > LINE_BYTES_MAX {
                 let text = format!("a line has at most {LINE_BYTES_MAX} bytes");
-                return Err(ErrorResponse::malformed(state, text));
+                let status = StatusCode::PAYLOAD_TOO_LARGE;
+                return Err(ErrorResponse::new(state, status, text));
             }
             if piece.ends_with(b"\n") {
                 take_line(state, &mut pushed, &kept)?;

@@ -1,0 +1,125 @@
+//! `stream` over lines of JSON and events, by hyper's client.
+
+use axum::body::Bytes;
+use axum::http::{Request, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::harness::{Http, Reply, Service, block_on, rest, rest2};
+
+fn vectors(kind: &str) -> Vec<Value> {
+    let text = include_str!("../../../contracts/vectors/streams.json");
+    let mut all: Value = serde_json::from_str(text).expect("the vectors are JSON");
+    serde_json::from_value(all[kind].take()).expect("a list")
+}
+
+fn start(stack: &Value) -> Service {
+    Service::start(stack, json!({"contract": "stream"}))
+}
+
+async fn push(http: &mut Http, media_type: &str, lines: impl Into<Bytes>) -> Reply {
+    let request = Request::post("/stream/push").header(header::CONTENT_TYPE, media_type);
+    http.send(request, lines.into()).await.expect("a reply")
+}
+
+fn lines(items: &Value) -> String {
+    let items = items.as_array().expect("a list");
+    items.iter().map(|item| format!("{item}\n")).collect()
+}
+
+/// Of an item: what does not depend on when the service was asked.
+fn without_times(item: &Value) -> Value {
+    json!({"index": item["index"], "due_ns": item["due_ns"], "text": item["text"]})
+}
+
+/// The items of a reply, which are lines or events.
+fn items(reply: &Reply, prefix: &str) -> Vec<Value> {
+    let text = reply.text();
+    let data = text.lines().filter_map(|line| line.strip_prefix(prefix));
+    data.map(|item| serde_json::from_str(item).expect("JSON"))
+        .collect()
+}
+
+#[test]
+fn feeds_are_those_of_the_vectors() {
+    let mut events = rest("json");
+    events["binding"] = "sse".into();
+    for (stack, media_type, prefix) in [
+        (rest("json"), "application/x-ndjson", ""),
+        (rest2("json"), "application/x-ndjson", ""),
+        (events, "text/event-stream", "data: "),
+    ] {
+        let service = start(&stack);
+        block_on(async {
+            let mut http = service.http().await;
+            for vector in vectors("feeds") {
+                let request = vector["request"].to_string();
+                let reply = http.post("/stream/feed", request).await.expect("a reply");
+                assert_eq!(reply.header("content-type"), Some(media_type), "{vector}");
+                let found: Vec<Value> = items(&reply, prefix).iter().map(without_times).collect();
+                for expected in vector["items"].as_array().expect("a list") {
+                    assert!(
+                        found.contains(&without_times(expected)),
+                        "{vector}: {expected}"
+                    );
+                }
+                assert_eq!(
+                    found.len() as u64,
+                    vector["request"]["count"].as_u64().unwrap()
+                );
+            }
+            for vector in vectors("refused") {
+                let request = vector["request"].to_string();
+                let reply = http.post("/stream/feed", request).await.expect("a reply");
+                assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{vector}");
+                assert_eq!(reply.json()["error"], vector["error"], "{vector}");
+            }
+        });
+    }
+}
+
+#[test]
+fn pushes_are_those_of_the_vectors() {
+    let service = start(&rest("json"));
+    block_on(async {
+        let mut http = service.http().await;
+        for vector in vectors("pushes") {
+            let reply = push(&mut http, "application/x-ndjson", lines(&vector["items"])).await;
+            match vector.get("error") {
+                None => assert_eq!(reply.json(), vector["reply"], "{vector}"),
+                Some(error) => assert_eq!(reply.json()["error"], *error, "{vector}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn lines_that_no_item_has_are_refused() {
+    let service = start(&rest("json"));
+    // The longest text in which JSON escapes every character.
+    let longest = format!(
+        "{{\"index\":0,\"text\":\"{}\"}}\n",
+        "\\u0001".repeat(65_536)
+    );
+    let item = "{\"index\":0}\n";
+    for (media_type, body, status) in [
+        ("application/x-ndjson", longest.as_str(), StatusCode::OK),
+        (
+            "application/x-ndjson",
+            &"x".repeat(394_241),
+            StatusCode::PAYLOAD_TOO_LARGE,
+        ),
+        ("application/x-ndjson", "\n", StatusCode::BAD_REQUEST),
+        (
+            "application/x-ndjson",
+            "{\"index\":0",
+            StatusCode::BAD_REQUEST,
+        ),
+        ("application/json", item, StatusCode::UNSUPPORTED_MEDIA_TYPE),
+    ] {
+        block_on(async {
+            let mut http = service.http().await;
+            let reply = push(&mut http, media_type, body.to_owned()).await;
+            assert_eq!(reply.status, status, "{media_type}: {}", reply.text());
+        });
+    }
+}
