@@ -110,7 +110,7 @@ def test_keys_of_a_message_become_items_of_the_plan() -> None:
             "item_pattern": "tokens",
         }
     )
-    assert message.name == "Feed with 50 items 5 ms apart in tokens"
+    assert message.name == "Feed with 50 items (tokens, 5 ms)"
     assert message.called == ("Feed",)
     workload = message.workload()
     assert workload["items"] == {"count": 50, "gap_us": 5_000, "pattern": "tokens"}

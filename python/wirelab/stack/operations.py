@@ -195,10 +195,8 @@ class Items:
 
     @property
     def words(self) -> str:
-        """``100 items 10 ms apart``, and the pattern where it is not constant."""
-        gap = format_seconds(self.gap_us / 1e6)
-        pattern = "" if self.pattern == PATTERNS[0] else f" in {self.pattern}"
-        return f"{self.count} items {gap} apart{pattern}"
+        """``100 items (constant, 10 ms)``: pattern and mean gap."""
+        return f"{self.count} items ({self.pattern}, {format_seconds(self.gap_us / 1e6)})"
 
     def plan(self) -> Json:
         """The items in the engine's plan."""

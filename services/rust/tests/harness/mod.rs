@@ -6,5 +6,5 @@ mod http;
 mod service;
 
 pub use grpc::Client;
-pub use http::Http;
+pub use http::{Http, Reply};
 pub use service::*;
