@@ -132,3 +132,25 @@ def test_impossible_items_of_a_message_are_refused(keys: Json) -> None:
     size = {} if "sequence" in keys else {"bytes": "64 B"}
     with pytest.raises(ValueError, match="item"):
         Message.model_validate({**keys, **size})
+
+
+EXPERIMENT = """\
+name: feed
+services: ["sse@rust", "rest@rust"]
+messages: [{operation: Feed, bytes: 16 B, items: 10, item_gap: 1 ms, item_pattern: tokens}]
+loads: [{closed: {users: 2}}]
+repeats: 1
+window: {duration: 200 ms}
+warmup: {min: 100 ms, max: 100 ms}
+"""
+
+
+def test_a_report_shows_how_late_items_were(real_engine: object, tmp_path: Path) -> None:
+    file, run = tmp_path / "feed.yaml", tmp_path / "run"
+    file.write_text(EXPERIMENT, encoding="utf-8")
+    assert main(["run", str(file), "--out", str(run)]) == 0
+    page = (run / "report.html").read_text(encoding="utf-8")
+    section = page[page.index('id="streams"') :].partition("</table>")[0]
+    assert "Feed with 10 items (tokens, 1 ms) 16 B, 2 users" in section
+    for words in ("sse@rust", "rest@rust", "lateness, p50", "sent late by the service, p99"):
+        assert words in section

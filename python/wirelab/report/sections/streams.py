@@ -19,25 +19,20 @@ _PERCENTILES = ("p50", "p99")
 
 
 def section(source: Source) -> Section:
-    """A row per cell with streams, a column per time that any of them has."""
+    """A table per setting: a row per stack, a column per time that any cell has."""
     cells = [cell for cell in source.cells if _has(cell, "ttfm")]
     shown = [time for time in STREAM_TIMES if any(_has(cell, time.name) for cell in cells)]
     if not shown:
         return Section("Streams")
-    columns = (
-        "stack",
-        "message and load",
-        *(f"{t.title}, {p}" for t in shown for p in _PERCENTILES),
-    )
-    rows = [
-        [
-            source.names.stacks[cell.point.stack],
-            source.names.setting(cell.point),
-            *(_time(cell, time.name, p) for time in shown for p in _PERCENTILES),
-        ]
-        for cell in cells
-    ]
-    return Section("Streams", (_ABOUT,), [Table(columns, rows, numeric=range(2, len(columns)))])
+    columns = ("stack", *(f"{time.title}, {p}" for time in shown for p in _PERCENTILES))
+    settings: dict[str, list[list[str]]] = {}
+    for cell in cells:
+        times = (_time(cell, time.name, p) for time in shown for p in _PERCENTILES)
+        rows = settings.setdefault(source.names.setting(cell.point), [])
+        rows.append([source.names.stacks[cell.point.stack], *times])
+    numeric = range(1, len(columns))
+    tables = [Table(columns, rows, name, numeric) for name, rows in settings.items()]
+    return Section("Streams", (_ABOUT,), tables)
 
 
 def _has(cell: Cell, name: str) -> bool:
