@@ -96,10 +96,10 @@ CLIPPY := CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ RUSTC_WORKS
 # Without tests in documentation: there are none, and not finding any takes a minute.
 TEST_RUST := $(CLIPPY) cargo test --workspace --locked --no-fail-fast --tests
 
-# Tests that judge times are left out, with this reason.
+# Tests that judge times are left out, with this reason. A test that never returns ends the run.
 test-rust:
 	@.ci/need rust
-	$(TEST_RUST)
+	timeout --verbose 40m env $(TEST_RUST)
 
 test-rust-alone:
 	@.ci/need rust

@@ -12,6 +12,18 @@ fn vectors(kind: &str) -> Vec<Value> {
     serde_json::from_value(all[kind].take()).expect("a list")
 }
 
+/// The feeds that end within a second; the schedules of the others are tested without a clock.
+fn short_feeds() -> Vec<Value> {
+    let mut feeds = vectors("feeds");
+    feeds.retain(|vector| {
+        let items = vector["items"].as_array().expect("a list");
+        let due = items.iter().filter_map(|item| item["due_ns"].as_u64());
+        due.max() < Some(1_000_000_000)
+    });
+    assert!(feeds.len() > 5);
+    feeds
+}
+
 fn start(stack: &Value) -> Service {
     Service::start(stack, json!({"contract": "stream"}))
 }
@@ -27,7 +39,7 @@ fn lines(items: &Value) -> String {
 }
 
 /// Of an item: what does not depend on when the service was asked.
-fn without_times(item: &Value) -> Value {
+fn keep_without_times(item: &Value) -> Value {
     json!({"index": item["index"], "due_ns": item["due_ns"], "text": item["text"]})
 }
 
@@ -51,14 +63,17 @@ fn feeds_are_those_of_the_vectors() {
         let service = start(&stack);
         block_on(async {
             let mut http = service.http().await;
-            for vector in vectors("feeds") {
+            for vector in short_feeds() {
                 let request = vector["request"].to_string();
                 let reply = http.post("/stream/feed", request).await.expect("a reply");
                 assert_eq!(reply.header("content-type"), Some(media_type), "{vector}");
-                let found: Vec<Value> = items(&reply, prefix).iter().map(without_times).collect();
+                let found: Vec<Value> = items(&reply, prefix)
+                    .iter()
+                    .map(keep_without_times)
+                    .collect();
                 for expected in vector["items"].as_array().expect("a list") {
                     assert!(
-                        found.contains(&without_times(expected)),
+                        found.contains(&keep_without_times(expected)),
                         "{vector}: {expected}"
                     );
                 }
