@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use wirelab_stack::{Binding, Reply, Security, Stack, Transport, Writes};
-use wirelab_wire::{giop, http1, http2, raw};
+use wirelab_wire::{giop, http1, http2, raw, websocket};
 
 use crate::call::fault;
+use crate::call::rejection::MESSAGE_BYTES_MAX;
 use crate::call::result::Fault;
 use crate::connection::any_session::AnySession;
 use crate::plan::{Group, HeadLimits};
@@ -28,6 +29,7 @@ enum Options {
     Http2(http2::Options),
     Giop(giop::Options),
     Raw(raw::Options),
+    Websocket(websocket::Options),
 }
 
 impl SessionFactory {
@@ -36,6 +38,9 @@ impl SessionFactory {
         let (stack, limits) = (&group.stack, group.head_limits);
         let options = match stack.transport {
             Transport::Http10 => http1(stack, http1::Version::Http10, limits),
+            Transport::Http11 if stack.binding == Binding::Websocket => {
+                Ok(websocket(stack, limits))
+            }
             Transport::Http11 => http1(stack, http1::Version::Http11, limits),
             Transport::Http2 => Ok(http2(stack, limits)),
             Transport::Tcp if stack.binding == Binding::Raw => raw(stack),
@@ -90,6 +95,9 @@ impl SessionFactory {
             Options::Raw(options) => {
                 AnySession::Raw(Box::new(raw::Raw::new(*options).expect(CHECKED)))
             }
+            Options::Websocket(options) => {
+                AnySession::Websocket(Box::new(websocket::WebSocket::new(*options)))
+            }
         }
     }
 }
@@ -104,15 +112,29 @@ fn http1(stack: &Stack, version: http1::Version, limits: HeadLimits) -> Result<O
         close: stack.closes(),
         pipeline: stack.in_flight,
         split_writes: stack.client.writes == Writes::Split,
-        head_limits: http1::HeadLimits {
-            bytes: limits.bytes,
-            fields: limits.fields,
-        },
+        head_limits: head_limits(limits),
     };
     // Made once for nothing: an illegal plan is refused before load begins, and `session`
     // cannot fail in the middle of a run.
     http1::Http1::new(options).map_err(|error| refused(&error))?;
     Ok(Options::Http1(options))
+}
+
+fn head_limits(limits: HeadLimits) -> http1::HeadLimits {
+    http1::HeadLimits {
+        bytes: limits.bytes,
+        fields: limits.fields,
+    }
+}
+
+fn websocket(stack: &Stack, limits: HeadLimits) -> Options {
+    Options::Websocket(websocket::Options {
+        ending: websocket::Ending::EmptyText,
+        kind: Some(stack.codec.into()),
+        close: stack.closes(),
+        head_limits: head_limits(limits),
+        message_bytes_max: MESSAGE_BYTES_MAX,
+    })
 }
 
 fn http2(stack: &Stack, limits: HeadLimits) -> Options {

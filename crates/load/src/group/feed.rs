@@ -11,7 +11,7 @@ use crate::call::result::Fault;
 use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::plan::{FeedItems, Group, RowPer, Stream, StreamFormat};
 use crate::request::body::BodyWriter;
-use crate::request::head::{self, encoding, message_format};
+use crate::request::head::{self, encoding, message_format, status_of_streams};
 use crate::validate::items::{ItemFormat, ItemRule};
 use crate::validate::step::Step;
 use crate::validate::stream::StreamRule;
@@ -91,7 +91,7 @@ fn row(group: &Group, request: FeedRequest) -> Result<PreparedRow, Fault> {
     let body = writer.body(&call).map_err(|error| {
         fault::plan(
             error.to_string(),
-            "use codec json with rest and sse, protobuf with grpc",
+            "use codec json with rest and sse, protobuf with grpc, either with websocket",
         )
     })?;
     request.body = body.into();
@@ -102,6 +102,7 @@ fn validator(stack: &Stack, schedules: Vec<Schedule>) -> Result<Validator, Fault
     let (format, framing, media_type) = match stack.binding {
         Binding::Grpc => (StreamFormat::Grpc, Framing::Grpc, ContentType::Grpc),
         Binding::Sse => (StreamFormat::Sse, Framing::Whole, ContentType::EventStream),
+        Binding::Websocket => (StreamFormat::Websocket, Framing::Whole, ContentType::Absent),
         // No other type has a name of its own here.
         _ => (StreamFormat::Ndjson, Framing::Whole, ContentType::Other),
     };
@@ -111,7 +112,7 @@ fn validator(stack: &Stack, schedules: Vec<Schedule>) -> Result<Validator, Fault
     };
     let expectation = Expectation::Items(ItemRule::new(items, schedules));
     let mut validator = Validator::new(framing, expectation, stack.work == Work::Decode);
-    validator.status = Some(200);
+    validator.status = Some(status_of_streams(stack.binding));
     validator.content_type = Some(media_type);
     validator.encoding = Some(match stack.binding {
         Binding::Grpc => encoding(stack.compression).0,

@@ -18,6 +18,8 @@ pub enum StreamFormat {
     OpenAi,
     /// Length-prefixed messages; only with kind `grpc`.
     Grpc,
+    /// Messages of WebSocket; only with binding websocket.
+    Websocket,
 }
 
 /// A reply that is a stream of messages: each is stamped when it arrives. Keys of `expect` about
