@@ -1,17 +1,15 @@
 //! The client's side of WebSocket: handshake, messages, endings and every refusal.
 
-#[path = "../../wire-own/tests/session_support/mod.rs"]
-mod events;
-
 use std::sync::Arc;
 
-use events::{Event, RecordedEvents, body, end, fail, first, head};
 use wirelab_wire::http1::HeadLimits;
 use wirelab_wire::websocket::{
     Deframer, Ending, Header, Kind, Opcode, Options, WebSocket, accept_of, append_message,
     check_request, mask,
 };
 use wirelab_wire::{CallId, Failure, Head, ProtocolError, Request, Session};
+
+use crate::http1::support::{Event, RecordedEvents, body, end, fail, first, head};
 
 const OPTIONS: Options = Options {
     ending: Ending::EmptyText,
@@ -82,6 +80,11 @@ impl Wire {
             [(Opcode::Message(Kind::Text), b"one".to_vec())]
         );
         assert!(wire.session.flushed(0));
+        assert_eq!(
+            wire.take_events(),
+            [],
+            "the handshake is not a part of the reply"
+        );
         wire
     }
 
@@ -153,7 +156,6 @@ fn a_stream_ends_with_an_empty_text_and_the_next_one_follows() {
     let stream = [text(b"{\"a\":1}"), text(b"{\"a\":2}"), text(b"")].concat();
     for size in 1..=stream.len() {
         let mut wire = Wire::open(OPTIONS);
-        wire.take_events();
         for call in 0..2 {
             if call == 1 {
                 wire.session.send(1, &request(&[b"two", b""]));
@@ -202,7 +204,6 @@ fn a_reply_of_a_number_of_messages_ends_with_the_last() {
         kind: None,
         ..OPTIONS
     });
-    wire.take_events();
     let binary = frame(Opcode::Message(Kind::Binary), b"a");
     wire.receive(&[binary, text(b"b")].concat()).unwrap();
     assert_eq!(wire.take_events()[2..], [body(0, b"ab"), end(0)]);
@@ -211,7 +212,6 @@ fn a_reply_of_a_number_of_messages_ends_with_the_last() {
 #[test]
 fn an_error_of_the_contract_has_the_status_of_an_error() {
     let mut wire = Wire::open(OPTIONS);
-    wire.take_events();
     let error = br#"{"error":"bytes must be 0 to 65536"}"#;
     wire.receive(&[text(error), text(b"")].concat()).unwrap();
     let mut expected = begun(0, 400).to_vec();
@@ -325,7 +325,6 @@ fn a_close_is_answered_and_fails_the_call_with_its_status() {
     ];
     for (payload, failure) in cases {
         let mut wire = Wire::open(OPTIONS);
-        wire.take_events();
         wire.receive(&frame(Opcode::Close, payload)).unwrap();
         let failed = wire.take_events();
         assert!(
@@ -374,7 +373,6 @@ fn messages_that_nobody_asked_for_or_of_another_kind_are_refused() {
 #[test]
 fn the_end_of_the_connection_fails_the_call() {
     let mut wire = Wire::open(OPTIONS);
-    wire.take_events();
     wire.session.closed(&mut wire.recorded);
     assert_eq!(wire.take_events(), [fail(0, Failure::Closed)]);
     let mut wire = Wire::open(OPTIONS);

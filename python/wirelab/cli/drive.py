@@ -408,7 +408,7 @@ def _read_header(text: str) -> tuple[str, str]:
 def _read_request(contract: ContractOptions, target: Stack | Server, seed: int) -> Request:
     """The request to one of wirelab's services. Raises :class:`UsageError`."""
     from wirelab.drive import request
-    from wirelab.stack.operations import FEED
+    from wirelab.stack.operations import FEED, STREAM_BINDINGS
     from wirelab.stack.reference import Stack
 
     data = request.Data(
@@ -422,7 +422,7 @@ def _read_request(contract: ContractOptions, target: Stack | Server, seed: int) 
     if contract.steps:
         return request.steps(contract.steps, data, seed)
     operation = contract.operation
-    if operation is None and isinstance(target, Stack) and target.axes.binding == "sse":
+    if operation is None and isinstance(target, Stack) and target.axes.binding in STREAM_BINDINGS:
         operation = FEED
     items = request.items(contract.items, contract.item_gap, contract.item_pattern)
     message = request.single(operation, contract.sequence, contract.size, items)

@@ -11,7 +11,7 @@ use crate::call::result::Fault;
 use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::plan::{FeedItems, Group, RowPer, Stream, StreamFormat};
 use crate::request::body::BodyWriter;
-use crate::request::head::{self, encoding, message_format, status_of_streams};
+use crate::request::head::{self, encoding, error_format, message_format, status_of_streams};
 use crate::validate::items::{ItemFormat, ItemRule};
 use crate::validate::step::Step;
 use crate::validate::stream::StreamRule;
@@ -119,7 +119,7 @@ fn validator(stack: &Stack, schedules: Vec<Schedule>) -> Result<Validator, Fault
         // Messages cannot be seen through a compressed body.
         _ => Encoding::Identity,
     });
-    validator.errors = Some((message_format(stack), Operation::Feed));
+    validator.errors = Some((error_format(stack), Operation::Feed));
     validator.stream = Some(StreamRule::of(&Stream::new(format))?);
     Ok(validator)
 }

@@ -44,10 +44,7 @@ impl BodyWriter {
         for message in self.format.encode_as(call, self.caller.as_ref())? {
             self.wrap(&message, &mut body);
         }
-        let ends = self.binding == Binding::Websocket && call.operation() != Operation::Feed;
-        if ends {
-            append_message(&mut body, Kind::Text, &[]);
-        }
+        self.end(call.operation(), &mut body);
         Ok(body)
     }
 
@@ -79,6 +76,15 @@ impl BodyWriter {
             Binding::Grpc => out.extend(grpc::frame(message, compressed.is_some())),
             Binding::Websocket => self.append_message(message, out),
             _ => out.extend_from_slice(message),
+        }
+    }
+
+    /// Appends what ends the messages of a request where their number does not
+    /// (contracts/README.md, WebSocket).
+    pub(crate) fn end(&self, operation: Operation, out: &mut Vec<u8>) {
+        let is_stream = self.binding == Binding::Websocket && operation != Operation::Feed;
+        if is_stream {
+            append_message(out, Kind::Text, &[]);
         }
     }
 

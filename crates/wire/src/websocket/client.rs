@@ -115,7 +115,6 @@ impl WebSocket {
             State::Open => {}
             State::Asked(handshake) => {
                 let answer = handshake.take(input, self.options.head_limits)?;
-                self.report_first(replies);
                 let Answer::Complete { head, rest: left } = answer else {
                     return Ok(());
                 };
@@ -123,9 +122,8 @@ impl WebSocket {
                     self.refuse(&head, replies);
                     return Ok(());
                 }
-                self.state = State::Open;
                 // The head is not the first byte of the reply.
-                self.first_byte_reported = false;
+                self.state = State::Open;
                 rest = &input[input.len() - left..];
             }
             State::New | State::Asking { .. } => {
@@ -244,6 +242,7 @@ impl WebSocket {
         self.input_ignored = true;
         self.closing = true;
         self.requests.clear();
+        self.report_first(replies);
         if let Some(call) = self.pending.take() {
             replies.head(call, head);
             replies.end(call, End::default());
