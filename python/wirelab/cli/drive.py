@@ -153,6 +153,8 @@ def read_spec(options: Options) -> DriveSpec:
     if isinstance(target, targets.Server):
         from wirelab.drive.stream import accept_server
 
+        if target.is_websocket and stream.format is None:
+            stream = replace(stream, format="websocket")
         target = accept_server(target, stream)
     return DriveSpec(
         options.target,

@@ -107,7 +107,9 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
             Operation("FindAllocation", "records"),
             Operation("CountAllocations", "records"),
             *(Operation(name, "petclinic") for name in PETCLINIC),
-            Operation("Feed", "stream", is_sized=True, bindings=("grpc", "sse", "websocket", "rest")),
+            Operation(
+                "Feed", "stream", is_sized=True, bindings=("grpc", "sse", "websocket", "rest")
+            ),
             Operation("Push", "stream", is_sized=True, bindings=("grpc", "websocket", "rest")),
         )
     }

@@ -13,9 +13,9 @@ from wirelab.errors import UsageError
 from wirelab.secrets.finding import hide_target
 from wirelab.stack.reference import Stack
 
-PORTS = {"http": 80, "https": 443, "grpc": 50051, "grpcs": 50051}
+PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "grpc": 50051, "grpcs": 50051}
 """Default ports by scheme; gRPC's is the port that its documentation uses."""
-SECURE = ("https", "grpcs")
+SECURE = ("https", "wss", "grpcs")
 """Schemes that use TLS."""
 VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 """Characters that a path is sent with as they are."""
@@ -36,6 +36,8 @@ class Server:
     """Path and query; for gRPC ``/package.Service/Method``."""
     local: bool
     """On loopback, or at the other end of one of wirelab's links."""
+    is_websocket: bool = False
+    """By its scheme, ``ws`` or ``wss``."""
     secure_name: str | None = None
     """With TLS: the name that its certificate must be valid for."""
 
@@ -93,6 +95,7 @@ def _server(text: str, url: SplitResult, port: int | None, known: str) -> Server
         authority=url.netloc,
         path=path,
         local=address.is_loopback or address in LINKS,
+        is_websocket=url.scheme in ("ws", "wss"),
         secure_name=url.hostname if url.scheme in SECURE else None,
     )
 

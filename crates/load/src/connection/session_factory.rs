@@ -9,7 +9,7 @@ use crate::call::fault;
 use crate::call::rejection::MESSAGE_BYTES_MAX;
 use crate::call::result::Fault;
 use crate::connection::any_session::AnySession;
-use crate::plan::{Group, HeadLimits};
+use crate::plan::{Group, HeadLimits, Workload};
 
 /// The largest window of HTTP/2 that is never the limit.
 // Half of 2^31 - 1, beyond which a window is a FLOW_CONTROL_ERROR (RFC 9113 section 6.9.1).
@@ -38,9 +38,7 @@ impl SessionFactory {
         let (stack, limits) = (&group.stack, group.head_limits);
         let options = match stack.transport {
             Transport::Http10 => http1(stack, http1::Version::Http10, limits),
-            Transport::Http11 if stack.binding == Binding::Websocket => {
-                Ok(websocket(stack, limits))
-            }
+            Transport::Http11 if stack.binding == Binding::Websocket => Ok(websocket(group)),
             Transport::Http11 => http1(stack, http1::Version::Http11, limits),
             Transport::Http2 => Ok(http2(stack, limits)),
             Transport::Tcp if stack.binding == Binding::Raw => raw(stack),
@@ -127,13 +125,33 @@ fn head_limits(limits: HeadLimits) -> http1::HeadLimits {
     }
 }
 
-fn websocket(stack: &Stack, limits: HeadLimits) -> Options {
+/// Services of the contracts end their streams; of others the number of messages is given.
+fn websocket(group: &Group) -> Options {
+    let stack = &group.stack;
+    let stream = match &group.workload {
+        Workload::Http { stream, .. } => stream.as_ref(),
+        _ => None,
+    };
+    let (ending, kind, message_bytes_max) = match stream {
+        None => {
+            let kind = stack.codec.into();
+            (websocket::Ending::EmptyText, Some(kind), MESSAGE_BYTES_MAX)
+        }
+        Some(stream) => {
+            let count = stream.expect_messages.unwrap_or(1);
+            (
+                websocket::Ending::Messages(count),
+                None,
+                stream.message_bytes_max,
+            )
+        }
+    };
     Options::Websocket(websocket::Options {
-        ending: websocket::Ending::EmptyText,
-        kind: Some(stack.codec.into()),
+        ending,
+        kind,
         close: stack.closes(),
-        head_limits: head_limits(limits),
-        message_bytes_max: MESSAGE_BYTES_MAX,
+        head_limits: head_limits(group.head_limits),
+        message_bytes_max,
     })
 }
 

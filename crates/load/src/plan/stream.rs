@@ -18,7 +18,8 @@ pub enum StreamFormat {
     OpenAi,
     /// Length-prefixed messages; only with kind `grpc`.
     Grpc,
-    /// Messages of WebSocket; only with binding websocket.
+    /// Messages of WebSocket; only with binding websocket. Each reply has `expect_messages` of
+    /// them, 1 if it is absent.
     Websocket,
 }
 
