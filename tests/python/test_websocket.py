@@ -146,16 +146,14 @@ def test_rows_of_a_file_are_messages_in_turn(
     }
 
 
-def test_tls_is_spoken_below_websocket(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_tls_is_spoken_below_websocket(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     made = scratch.make_certificates(tmp_path / "tls")
     files = made.of_service("tls")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files["certificate"], files["key"])
     with server(echo, ssl=context) as log:
         words = (f"wss://127.0.0.1:{log.port}/", "--data", "x", "--calls", "5")
-        result = drive(capsys, *words, "--ca", str(made.ca))
+        result = drive(capsys, *words, "--ca", made.of_client("tls")["ca"])
     assert (result["ok"], result["errors"]) == (5, 0), result["error_examples"]
 
 
@@ -175,9 +173,7 @@ def test_a_failed_call_names_its_reason(
 ) -> None:
     with server(answer) as log:
         words = (f"ws://127.0.0.1:{log.port}/", "--data", "x", "--calls", "2", "--timeout", "300ms")
-        result = drive(
-            capsys, *words, "--expect-text", "right", "--message-max", "4 kB", code=1
-        )
+        result = drive(capsys, *words, "--expect-text", "right", "--message-max", "4 kB", code=1)
     assert result["ok"] == 0
     assert reason in json.dumps(result["error_examples"]), result["error_examples"]
 

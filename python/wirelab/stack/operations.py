@@ -111,6 +111,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
                 "Feed", "stream", is_sized=True, bindings=("grpc", "sse", "websocket", "rest")
             ),
             Operation("Push", "stream", is_sized=True, bindings=("grpc", "websocket", "rest")),
+            Operation("Chat", "stream", is_sized=True, bindings=("grpc", "websocket")),
         )
     }
 )
@@ -138,7 +139,7 @@ _SEQUENCE_NAMES = frozenset(sequence.name for sequence in SEQUENCES.values())
 
 FEED = "Feed"
 """The only operation of binding ``sse``."""
-STREAM_BINDINGS = MappingProxyType({"sse": FEED, "websocket": f"{FEED} and Push"})
+STREAM_BINDINGS = MappingProxyType({"sse": FEED, "websocket": f"{FEED}, Push and Chat"})
 """By binding that has the contract stream alone: its operations."""
 ITEMS_MAX = 1_000_000
 """Items of one stream at most (contracts/README.md, stream)."""

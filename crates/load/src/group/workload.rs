@@ -159,14 +159,8 @@ fn of_items(
     items: &FeedItems,
 ) -> Result<Part, Fault> {
     match operation {
-        Operation::Feed => feed::part(group, bytes, items),
         Operation::Push => fixed(group, &feed::push(bytes, items)?),
-        _ => refuse(
-            format!(
-                "operation {operation}: the engine sends requests whole, and waits for replies"
-            ),
-            "use operation Feed or Push",
-        ),
+        _ => feed::part(group, operation, bytes, items),
     }
 }
 
