@@ -1,0 +1,229 @@
+package wirelab.service.rest;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import wirelab.service.Address;
+import wirelab.service.Bench;
+
+/** Frames that no library sends (RFC 6455), over raw sockets. */
+class WebSocketFramesTest {
+    private static final int PATIENCE_MS = 30_000;
+    private static final int FIN = 0x80;
+    private static final int CONTINUATION = 0;
+    private static final int TEXT = 1;
+    private static final int CLOSE = 8;
+    private static final int PING = 9;
+    private static final int PONG = 10;
+    private static final byte[] MASK = {1, 2, 3, 4};
+
+    private Bench bench;
+
+    @BeforeEach
+    void start() throws Exception {
+        bench = Bench.start("stream", "{\"binding\":\"websocket\",\"codec\":\"json\"}");
+    }
+
+    @AfterEach
+    void stop() {
+        bench.close();
+    }
+
+    private static String handshake(String path, String fields) {
+        return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" + fields
+                + "\r\n";
+    }
+
+    /** A connection on which the handshake is done. */
+    private final class Peer implements AutoCloseable {
+        private static final String FIELDS =
+                "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+
+        private final Socket socket = new Socket();
+        private final DataInputStream input;
+        private final String head;
+
+        Peer(String path, String fields) throws IOException {
+            socket.connect(Address.internet(bench.running().address()), PATIENCE_MS);
+            socket.setSoTimeout(PATIENCE_MS);
+            input = new DataInputStream(socket.getInputStream());
+            write(handshake(path, FIELDS + fields).getBytes(StandardCharsets.US_ASCII));
+            StringBuilder read = new StringBuilder();
+            while (read.indexOf("\r\n\r\n") < 0) {
+                read.append((char) input.readUnsignedByte());
+            }
+            head = read.toString();
+            assertTrue(head.startsWith("HTTP/1.1 101"), head);
+        }
+
+        void write(byte[] bytes) throws IOException {
+            socket.getOutputStream().write(bytes);
+        }
+
+        void send(int first, String payload) throws IOException {
+            write(frame(first, payload.getBytes(StandardCharsets.UTF_8)));
+        }
+
+        /** The payload of the next frame, which has that first byte. */
+        byte[] read(int first) throws IOException {
+            assertEquals(first, input.readUnsignedByte());
+            int length = input.readUnsignedByte();
+            return input.readNBytes(length == 126 ? input.readUnsignedShort() : length);
+        }
+
+        void assertClosed(int status) throws IOException {
+            assertEquals(status, ByteBuffer.wrap(read(FIN | CLOSE)).getShort());
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+
+    private static byte[] frame(int first, byte[] payload) {
+        ByteArrayOutputStream frame = new ByteArrayOutputStream();
+        frame.write(first);
+        if (payload.length < 126) {
+            frame.write(0x80 | payload.length);
+        } else {
+            frame.writeBytes(new byte[] {(byte) (0x80 | 126), (byte) (payload.length >> 8), (byte) payload.length});
+        }
+        frame.writeBytes(MASK);
+        for (int at = 0; at < payload.length; at++) {
+            frame.write(payload[at] ^ MASK[at % MASK.length]);
+        }
+        return frame.toByteArray();
+    }
+
+    private Peer connect(String path) throws IOException {
+        return new Peer(path, "");
+    }
+
+    /** The bytes in hexadecimal are sent as they are. */
+    @ParameterizedTest
+    @CsvSource({
+        "an unmasked message,8100,1002",
+        "an unmasked message with a payload,81027b7d,1002",
+        "a ping in fragments,098000000000,1002",
+        "a ping of 126 bytes,89fe007e00000000,1002",
+        "an unknown opcode,838000000000,1002",
+        "an unknown control opcode,8b8000000000,1002",
+        "a reserved bit,c18000000000,1002",
+        "a fragment without a beginning,808000000000,1002",
+        "a message within a message,0180000000008180 00000000,1002",
+        "a close of one byte,88810000000003,1002",
+        "a negative length,81ff8000000000000000 00000000,1002",
+        "a text that is not UTF-8,818100000000ff,1007",
+        "a surrogate in UTF-8,818300000000eda080,1007",
+        "half a character,818100000000c3,1007",
+        "binary,828000000000,1003"
+    })
+    void whatIsNotAllowedEndsTheConnection(String name, String hexadecimal, int status) throws IOException {
+        byte[] bytes = java.util.HexFormat.of().parseHex(hexadecimal.replace(" ", ""));
+        for (String path : new String[] {"/stream/feed", "/stream/push", "/stream/chat"}) {
+            try (Peer peer = connect(path)) {
+                peer.write(bytes);
+                peer.assertClosed(status);
+            }
+        }
+        assertEquals(0, bench.inFlight());
+    }
+
+    @Test
+    void aFrameLongerThanAnyMessageEndsTheConnectionBeforeItIsComplete() throws IOException {
+        try (Peer peer = connect("/stream/push")) {
+            // One terabyte.
+            peer.write(new byte[] {(byte) (FIN | TEXT), (byte) 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+            byte[] part = new byte[500_000];
+            java.util.Arrays.fill(part, (byte) ' ');
+            peer.write(part);
+            peer.assertClosed(1009);
+        }
+    }
+
+    @Test
+    void fragmentsMayDivideACharacterAndEncloseAPing() throws IOException {
+        try (Peer peer = connect("/stream/chat")) {
+            byte[] item = "{\"index\":0,\"text\":\"ä\"}".getBytes(StandardCharsets.UTF_8);
+            int middle = item.length - 3;
+            peer.write(frame(TEXT, java.util.Arrays.copyOf(item, middle)));
+            peer.send(FIN | PING, "within");
+            assertArrayEquals("within".getBytes(StandardCharsets.UTF_8), peer.read(FIN | PONG));
+            peer.send(CONTINUATION, "");
+            peer.write(frame(FIN | CONTINUATION, java.util.Arrays.copyOfRange(item, middle, item.length)));
+            String answer = new String(peer.read(FIN | TEXT), StandardCharsets.UTF_8);
+            assertTrue(answer.contains("\"text\":\"ä\""), answer);
+            // An end in fragments.
+            peer.send(TEXT, "");
+            peer.send(FIN | CONTINUATION, "");
+            assertEquals(0, peer.read(FIN | TEXT).length);
+        }
+    }
+
+    /** The messages of a stream may come in one segment. */
+    @Test
+    void messagesMayFollowEachOtherAtOnce() throws IOException {
+        try (Peer peer = connect("/stream/push")) {
+            ByteArrayOutputStream all = new ByteArrayOutputStream();
+            for (int index = 0; index < 100; index++) {
+                all.writeBytes(frame(FIN | TEXT, ("{\"index\":" + index + "}").getBytes(StandardCharsets.UTF_8)));
+            }
+            all.writeBytes(frame(FIN | TEXT, new byte[0]));
+            peer.write(all.toByteArray());
+            String reply = new String(peer.read(FIN | TEXT), StandardCharsets.UTF_8);
+            assertTrue(reply.startsWith("{\"count\":100,"), reply);
+            assertEquals(0, peer.read(FIN | TEXT).length);
+        }
+    }
+
+    @Test
+    void aCloseIsAnsweredAndEndsTheConnection() throws IOException {
+        try (Peer peer = connect("/stream/feed")) {
+            peer.write(frame(FIN | CLOSE, new byte[] {1000 >> 8, (byte) 1000}));
+            peer.assertClosed(1000);
+            assertEquals(-1, peer.input.read());
+        }
+    }
+
+    @Test
+    void extensionsAndSubprotocolsAreNotChosen() throws IOException {
+        try (Peer peer = new Peer("/stream/feed",
+                "Sec-WebSocket-Extensions: permessage-deflate\r\nSec-WebSocket-Protocol: chat\r\n")) {
+            // The answer to the key in RFC 6455 section 1.3.
+            assertTrue(peer.head.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), peer.head);
+            assertFalse(peer.head.toLowerCase().contains("sec-websocket-extensions"), peer.head);
+            assertFalse(peer.head.toLowerCase().contains("sec-websocket-protocol"), peer.head);
+        }
+    }
+
+    @Test
+    void requestsThatAreNotUpgradesAreRefused() throws IOException {
+        assertEquals(426, bench.http("GET /stream/feed HTTP/1.1", null).status());
+        assertTrue(bench.http("GET /stream/feed HTTP/1.1", null).head().contains("Upgrade: websocket"));
+        assertEquals(426, bench.http("POST /stream/push HTTP/1.1", "{}".getBytes(StandardCharsets.UTF_8)).status());
+        assertEquals(404, bench.http("GET /stream/other HTTP/1.1", null).status());
+        assertRefused(404, "/stream/other", "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
+        assertRefused(426, "/stream/chat", "Sec-WebSocket-Version: 8\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
+        assertRefused(400, "/stream/chat", "Sec-WebSocket-Version: 13\r\n");
+        assertEquals(0, bench.counts("Feed")[0]);
+    }
+
+    private void assertRefused(int status, String path, String fields) throws IOException {
+        byte[] reply = bench.exchange(handshake(path, fields).getBytes(StandardCharsets.US_ASCII));
+        assertTrue(new String(reply, StandardCharsets.ISO_8859_1).startsWith("HTTP/1.1 " + status + " "), path);
+    }
+}
