@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.apache.catalina.core.StandardContext;
 import org.apache.tomcat.websocket.Constants;
 import org.apache.tomcat.websocket.server.WsSci;
@@ -153,7 +154,15 @@ public final class WebSocketServer implements Binding.Running {
     /** Ends all connections at once, streams under way as well, with status 1001. */
     @Override
     public void stop(long graceMs) {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(graceMs);
         Drain.await(server.connector(), 0);
+        endConnections(graceMs);
+        // Threads that still write, or that read what the clients answer.
+        Drain.await(server.connector(), TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()));
+        server.stop();
+    }
+
+    private void endConnections(long graceMs) {
         long eachMs = Math.max(1, graceMs / Math.max(1, open.size()));
         for (StreamEndpoint endpoint : open) {
             try {
@@ -162,6 +171,5 @@ public final class WebSocketServer implements Binding.Running {
                 System.err.println("stopping: " + gone);
             }
         }
-        server.stop();
     }
 }
