@@ -5,7 +5,7 @@ import wirelab.stream.v1.FeedRequest;
 import wirelab.stream.v1.Item;
 import wirelab.stream.v1.PushReply;
 
-/** The messages of contract {@code stream} from and to the generated classes of Protocol Buffers. */
+/** The messages of contract {@code stream} from and to their generated classes. */
 public final class StreamConversions {
     private StreamConversions() {}
 

@@ -15,7 +15,8 @@ import wirelab.service.spring.SpringServer;
 /** REST and SSE on Spring Boot's web stack with Tomcat, and WebSocket on Tomcat alone. */
 public final class RestBinding implements Binding {
     @Override
-    public Running start(Configuration configuration, Model model, Calls calls) throws Refusal, IOException {
+    public Running start(Configuration configuration, Model model, Calls calls)
+            throws Refusal, IOException {
         if (configuration.stack().binding().equals("websocket")) {
             return WebSocketServer.start(configuration, (Stream) model, calls);
         }

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,7 +44,8 @@ final class WebSocketClient implements WebSocket.Listener {
     }
 
     /** As above; where it does not {@code reads}, {@link #read} asks for messages. */
-    static WebSocketClient open(Bench bench, String codec, String operation, boolean reads) throws Exception {
+    static WebSocketClient open(Bench bench, String codec, String operation, boolean reads)
+            throws Exception {
         WebSocketClient client = new WebSocketClient(codec.equals("json"), reads);
         URI address = URI.create("ws://" + bench.running().address() + "/stream/" + operation);
         client.socket = HttpClient.newHttpClient().newWebSocketBuilder().buildAsync(address, client)
@@ -65,7 +67,8 @@ final class WebSocketClient implements WebSocket.Listener {
     }
 
     void ping(String payload) throws Exception {
-        socket.sendPing(ByteBuffer.wrap(payload.getBytes())).get(PATIENCE_S, TimeUnit.SECONDS);
+        ByteBuffer bytes = StandardCharsets.UTF_8.encode(payload);
+        socket.sendPing(bytes).get(PATIENCE_S, TimeUnit.SECONDS);
     }
 
     void ask(Object request) throws Exception {
@@ -73,14 +76,17 @@ final class WebSocketClient implements WebSocket.Listener {
             sendText(Bench.json(request), true);
         } else {
             sendBytes(FeedRequest.newBuilder()
-                    .setCount((int) number(request, "count")).setBytes((int) number(request, "bytes"))
-                    .setGapUs(number(request, "gap_us")).setPattern((String) ((Map<?, ?>) request).get("pattern"))
+                    .setCount((int) number(request, "count"))
+                    .setBytes((int) number(request, "bytes"))
+                    .setGapUs(number(request, "gap_us"))
+                    .setPattern((String) ((Map<?, ?>) request).get("pattern"))
                     .setSeed(number(request, "seed")).build().toByteArray(), true);
         }
     }
 
     void feed(int count, int bytes, long gapUs) throws Exception {
-        ask(Map.of("count", count, "bytes", bytes, "gap_us", gapUs, "pattern", "constant", "seed", 1));
+        ask(Map.of("count", count, "bytes", bytes, "gap_us", gapUs,
+                "pattern", "constant", "seed", 1));
     }
 
     void sendItem(Object item) throws Exception {
@@ -132,8 +138,9 @@ final class WebSocketClient implements WebSocket.Listener {
             return Bench.value((String) message);
         }
         Item item = Item.parseFrom((byte[]) message);
-        return Map.of("index", item.getIndex(), "due_ns", item.getDueNs(), "sent_ns", item.getSentNs(),
-                "received_ns", item.getReceivedNs(), "text", item.getText());
+        return Map.of("index", item.getIndex(), "due_ns", item.getDueNs(),
+                "sent_ns", item.getSentNs(), "received_ns", item.getReceivedNs(),
+                "text", item.getText());
     }
 
     Object reply() throws Exception {
@@ -171,7 +178,8 @@ final class WebSocketClient implements WebSocket.Listener {
 
     @Override
     public CompletionStage<?> onBinary(WebSocket from, ByteBuffer part, boolean last) {
-        octets = ByteBuffer.allocate(octets.capacity() + part.remaining()).put(octets.rewind()).put(part);
+        octets = ByteBuffer.allocate(octets.capacity() + part.remaining())
+                .put(octets.rewind()).put(part);
         if (last) {
             received.add(octets.array());
             octets = ByteBuffer.allocate(0);
@@ -181,7 +189,7 @@ final class WebSocketClient implements WebSocket.Listener {
 
     @Override
     public CompletionStage<?> onPong(WebSocket from, ByteBuffer payload) {
-        received.add("pong " + new String(payload.array(), payload.position(), payload.remaining()));
+        received.add("pong " + StandardCharsets.UTF_8.decode(payload));
         return proceed(from);
     }
 

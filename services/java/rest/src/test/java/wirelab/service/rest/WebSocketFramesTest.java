@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +30,9 @@ class WebSocketFramesTest {
     private static final int CLOSE = 8;
     private static final int PING = 9;
     private static final int PONG = 10;
+    private static final String VERSION = "Sec-WebSocket-Version: 13\r\n";
+    /** Of RFC 6455 section 1.3. */
+    private static final String KEY = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     private static final byte[] MASK = {1, 2, 3, 4};
 
     private Bench bench;
@@ -43,15 +48,12 @@ class WebSocketFramesTest {
     }
 
     private static String handshake(String path, String fields) {
-        return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" + fields
-                + "\r\n";
+        return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+                + "Upgrade: websocket\r\n" + fields + "\r\n";
     }
 
     /** A connection on which the handshake is done. */
     private final class Peer implements AutoCloseable {
-        private static final String FIELDS =
-                "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-
         private final Socket socket = new Socket();
         private final DataInputStream input;
         private final String head;
@@ -60,7 +62,7 @@ class WebSocketFramesTest {
             socket.connect(Address.internet(bench.running().address()), PATIENCE_MS);
             socket.setSoTimeout(PATIENCE_MS);
             input = new DataInputStream(socket.getInputStream());
-            write(handshake(path, FIELDS + fields).getBytes(StandardCharsets.US_ASCII));
+            write(handshake(path, VERSION + KEY + fields).getBytes(StandardCharsets.US_ASCII));
             StringBuilder read = new StringBuilder();
             while (read.indexOf("\r\n\r\n") < 0) {
                 read.append((char) input.readUnsignedByte());
@@ -100,7 +102,8 @@ class WebSocketFramesTest {
         if (payload.length < 126) {
             frame.write(0x80 | payload.length);
         } else {
-            frame.writeBytes(new byte[] {(byte) (0x80 | 126), (byte) (payload.length >> 8), (byte) payload.length});
+            frame.writeBytes(ByteBuffer.allocate(3)
+                    .put((byte) (0x80 | 126)).putShort((short) payload.length).array());
         }
         frame.writeBytes(MASK);
         for (int at = 0; at < payload.length; at++) {
@@ -132,8 +135,9 @@ class WebSocketFramesTest {
         "half a character,818100000000c3,1007",
         "binary,828000000000,1003"
     })
-    void whatIsNotAllowedEndsTheConnection(String name, String hexadecimal, int status) throws IOException {
-        byte[] bytes = java.util.HexFormat.of().parseHex(hexadecimal.replace(" ", ""));
+    void whatIsNotAllowedEndsTheConnection(String name, String hexadecimal, int status)
+            throws IOException {
+        byte[] bytes = HexFormat.of().parseHex(hexadecimal.replace(" ", ""));
         for (String path : new String[] {"/stream/feed", "/stream/push", "/stream/chat"}) {
             try (Peer peer = connect(path)) {
                 peer.write(bytes);
@@ -147,9 +151,9 @@ class WebSocketFramesTest {
     void aFrameLongerThanAnyMessageEndsTheConnectionBeforeItIsComplete() throws IOException {
         try (Peer peer = connect("/stream/push")) {
             // One terabyte.
-            peer.write(new byte[] {(byte) (FIN | TEXT), (byte) 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+            peer.write(HexFormat.of().parseHex("81ff" + "0000010000000000" + "00000000"));
             byte[] part = new byte[500_000];
-            java.util.Arrays.fill(part, (byte) ' ');
+            Arrays.fill(part, (byte) ' ');
             peer.write(part);
             peer.assertClosed(1009);
         }
@@ -160,11 +164,12 @@ class WebSocketFramesTest {
         try (Peer peer = connect("/stream/chat")) {
             byte[] item = "{\"index\":0,\"text\":\"ä\"}".getBytes(StandardCharsets.UTF_8);
             int middle = item.length - 3;
-            peer.write(frame(TEXT, java.util.Arrays.copyOf(item, middle)));
+            peer.write(frame(TEXT, Arrays.copyOf(item, middle)));
             peer.send(FIN | PING, "within");
             assertArrayEquals("within".getBytes(StandardCharsets.UTF_8), peer.read(FIN | PONG));
             peer.send(CONTINUATION, "");
-            peer.write(frame(FIN | CONTINUATION, java.util.Arrays.copyOfRange(item, middle, item.length)));
+            byte[] rest = Arrays.copyOfRange(item, middle, item.length);
+            peer.write(frame(FIN | CONTINUATION, rest));
             String answer = new String(peer.read(FIN | TEXT), StandardCharsets.UTF_8);
             assertTrue(answer.contains("\"text\":\"ä\""), answer);
             // An end in fragments.
@@ -180,7 +185,8 @@ class WebSocketFramesTest {
         try (Peer peer = connect("/stream/push")) {
             ByteArrayOutputStream all = new ByteArrayOutputStream();
             for (int index = 0; index < 100; index++) {
-                all.writeBytes(frame(FIN | TEXT, ("{\"index\":" + index + "}").getBytes(StandardCharsets.UTF_8)));
+                String item = "{\"index\":" + index + "}";
+                all.writeBytes(frame(FIN | TEXT, item.getBytes(StandardCharsets.UTF_8)));
             }
             all.writeBytes(frame(FIN | TEXT, new byte[0]));
             peer.write(all.toByteArray());
@@ -202,8 +208,9 @@ class WebSocketFramesTest {
     @Test
     void extensionsAndSubprotocolsAreNotChosen() throws IOException {
         try (Peer peer = new Peer("/stream/feed",
-                "Sec-WebSocket-Extensions: permessage-deflate\r\nSec-WebSocket-Protocol: chat\r\n")) {
-            // The answer to the key in RFC 6455 section 1.3.
+                "Sec-WebSocket-Extensions: permessage-deflate\r\n"
+                        + "Sec-WebSocket-Protocol: chat\r\n")) {
+            // The answer to the key, in the same section.
             assertTrue(peer.head.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), peer.head);
             assertFalse(peer.head.toLowerCase().contains("sec-websocket-extensions"), peer.head);
             assertFalse(peer.head.toLowerCase().contains("sec-websocket-protocol"), peer.head);
@@ -212,18 +219,20 @@ class WebSocketFramesTest {
 
     @Test
     void requestsThatAreNotUpgradesAreRefused() throws IOException {
-        assertEquals(426, bench.http("GET /stream/feed HTTP/1.1", null).status());
-        assertTrue(bench.http("GET /stream/feed HTTP/1.1", null).head().contains("Upgrade: websocket"));
-        assertEquals(426, bench.http("POST /stream/push HTTP/1.1", "{}".getBytes(StandardCharsets.UTF_8)).status());
+        Bench.Reply plain = bench.http("GET /stream/feed HTTP/1.1", null);
+        assertEquals(426, plain.status());
+        assertTrue(plain.head().contains("Upgrade: websocket"), plain.head());
+        assertEquals(426, bench.http("POST /stream/push HTTP/1.1", new byte[] {'{', '}'}).status());
         assertEquals(404, bench.http("GET /stream/other HTTP/1.1", null).status());
-        assertRefused(404, "/stream/other", "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
-        assertRefused(426, "/stream/chat", "Sec-WebSocket-Version: 8\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
-        assertRefused(400, "/stream/chat", "Sec-WebSocket-Version: 13\r\n");
+        assertRefused(404, "/stream/other", VERSION + KEY);
+        assertRefused(426, "/stream/chat", VERSION.replace("13", "8") + KEY);
+        assertRefused(400, "/stream/chat", VERSION);
         assertEquals(0, bench.counts("Feed")[0]);
     }
 
     private void assertRefused(int status, String path, String fields) throws IOException {
         byte[] reply = bench.exchange(handshake(path, fields).getBytes(StandardCharsets.US_ASCII));
-        assertTrue(new String(reply, StandardCharsets.ISO_8859_1).startsWith("HTTP/1.1 " + status + " "), path);
+        String text = new String(reply, StandardCharsets.ISO_8859_1);
+        assertTrue(text.startsWith("HTTP/1.1 " + status + " "), text);
     }
 }

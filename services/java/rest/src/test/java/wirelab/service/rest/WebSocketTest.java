@@ -3,15 +3,19 @@ package wirelab.service.rest;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static wirelab.service.rest.StreamOperationsTest.LONGEST_NS;
+import static wirelab.service.rest.StreamOperationsTest.checkItems;
 import static wirelab.service.rest.StreamOperationsTest.number;
 import static wirelab.service.rest.StreamOperationsTest.vectors;
 
+import jakarta.websocket.Session;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.apache.catalina.connector.Connector;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,14 +31,18 @@ class WebSocketTest {
     private static final int STEPS = 1500;
     private static final int MAX = 394_240;
     private static final int FEEDS = 300;
-    /** Tomcat waits 30 s for the answer to a close, and 60 s for a reader, where nothing bounds it. */
+    /** Where nothing bounds it, Tomcat waits 30 s for the answer to a close, 60 s for a reader. */
     private static final long STOP_NS_MAX = 5_000_000_000L;
     private static final WebSocketClient.Closed GOING_AWAY = new WebSocketClient.Closed(1001);
     private static final WebSocketClient.Closed CANNOT_ACCEPT = new WebSocketClient.Closed(1003);
     private static final WebSocketClient.Closed TOO_BIG = new WebSocketClient.Closed(1009);
 
     private static Bench start(String codec) throws Exception {
-        return Bench.start("stream", "{\"binding\":\"websocket\",\"codec\":\"" + codec + "\"}");
+        return Bench.start("stream", stack(codec));
+    }
+
+    private static String stack(String codec) {
+        return "{\"binding\":\"websocket\",\"codec\":\"" + codec + "\"}";
     }
 
     private static void awaitCancellation(Bench bench) throws Exception {
@@ -58,11 +66,11 @@ class WebSocketTest {
             long feeds = 0;
             for (Map<?, ?> vector : vectors("feeds")) {
                 List<?> expected = (List<?>) vector.get("items");
-                if (number(expected.get(expected.size() - 1), "due_ns") > StreamOperationsTest.LONGEST_NS) {
+                if (number(expected.get(expected.size() - 1), "due_ns") > LONGEST_NS) {
                     continue;
                 }
                 client.ask(vector.get("request"));
-                StreamOperationsTest.checkItems((String) vector.get("name"), expected, client.items());
+                checkItems((String) vector.get("name"), expected, client.items());
                 feeds++;
             }
             assertEquals(feeds, bench.counts("Feed")[0]);
@@ -112,7 +120,7 @@ class WebSocketTest {
             long start = System.nanoTime();
             client.feed(2, 1, 2_000_000);
             assertEquals(0, number(client.item(client.next()), "index"));
-            assertTrue(System.nanoTime() - start < 2_000_000_000L, "the first item waited for the second");
+            assertTrue(System.nanoTime() - start < 2_000_000_000L, "the first item waited");
             client.ping("during a feed");
             assertEquals("pong during a feed", client.next());
             assertEquals(1, client.items().size());
@@ -155,7 +163,8 @@ class WebSocketTest {
                 }
             }
             assertEquals(rows.size(), bench.counts("Push")[0]);
-            assertEquals(rows.stream().filter(row -> row.get("error") != null).count(), bench.counts("Push")[1]);
+            long wrong = rows.stream().filter(row -> row.get("error") != null).count();
+            assertEquals(wrong, bench.counts("Push")[1]);
             assertEquals(0, bench.inFlight());
         }
     }
@@ -174,7 +183,8 @@ class WebSocketTest {
                     assertEquals(0, number(answer, "due_ns"));
                     assertEquals(text, ((Map<?, ?>) answer).get("text"));
                     assertTrue(number(answer, "received_ns") > 0, answer.toString());
-                    assertTrue(number(answer, "sent_ns") >= number(answer, "received_ns"), answer.toString());
+                    long heldNs = number(answer, "sent_ns") - number(answer, "received_ns");
+                    assertTrue(heldNs >= 0, answer.toString());
                 }
                 client.sendEnd();
                 assertEquals("", client.next());
@@ -202,7 +212,7 @@ class WebSocketTest {
         try (Bench bench = start("json")) {
             WebSocketClient client = WebSocketClient.open(bench, "json", "chat");
             client.sendText(text, true);
-            checkMalformed(bench, client, "Chat");
+            checkMalformed(bench, client);
         }
     }
 
@@ -211,11 +221,11 @@ class WebSocketTest {
         try (Bench bench = start("protobuf")) {
             WebSocketClient client = WebSocketClient.open(bench, "protobuf", "chat");
             client.sendBytes(new byte[] {0x2a, 5, 'a'}, true);
-            checkMalformed(bench, client, "Chat");
+            checkMalformed(bench, client);
         }
     }
 
-    private static void checkMalformed(Bench bench, WebSocketClient client, String operation) throws Exception {
+    private static void checkMalformed(Bench bench, WebSocketClient client) throws Exception {
         Map<?, ?> error = (Map<?, ?>) Bench.value((String) client.next());
         assertEquals(List.of("error"), List.copyOf(error.keySet()));
         assertEquals("", client.next());
@@ -224,8 +234,8 @@ class WebSocketTest {
         assertEquals("good", ((Map<?, ?>) client.item(client.next())).get("text"));
         client.sendEnd();
         assertEquals("", client.next());
-        assertEquals(2, bench.counts(operation)[0]);
-        assertEquals(0, bench.counts(operation)[1]);
+        assertEquals(2, bench.counts("Chat")[0]);
+        assertEquals(0, bench.counts("Chat")[1]);
     }
 
     @Test
@@ -253,24 +263,27 @@ class WebSocketTest {
     void textsAreMeasuredInBytes(String character, int bytes) throws Exception {
         try (Bench bench = start("json")) {
             WebSocketClient client = WebSocketClient.open(bench, "json", "push");
-            client.sendText("{\"index\":0,\"more\":\"" + character.repeat(MAX / bytes - 20) + "\"}", true);
+            String form = "{\"index\":0,\"more\":\"%s\"}";
+            client.sendText(String.format(form, character.repeat(MAX / bytes - 20)), true);
             client.sendEnd();
             assertEquals(1, number(client.reply(), "count"));
             assertEquals("", client.next());
-            client.sendText("{\"index\":0,\"more\":\"" + character.repeat(MAX / bytes) + "\"}", true);
+            client.sendText(String.format(form, character.repeat(MAX / bytes)), true);
             assertEquals(TOO_BIG, client.next());
         }
     }
 
     @Test
     void bytesOfTheGreatestLengthComeInFragments() throws Exception {
-        // Field 15, which nobody knows, of 394,232 bytes.
+        // Field 15, which is unknown, has the 394,233 bytes that are left.
         byte[] longest = new byte[MAX];
-        System.arraycopy(new byte[] {0x2a, 1, 'a', 0x7a, (byte) 0xf9, (byte) 0x87, 0x18}, 0, longest, 0, 7);
+        byte[] start = {0x2a, 1, 'a', 0x7a, (byte) 0xf9, (byte) 0x87, 0x18};
+        System.arraycopy(start, 0, longest, 0, start.length);
         try (Bench bench = start("protobuf")) {
             WebSocketClient client = WebSocketClient.open(bench, "protobuf", "chat");
             for (int at = 0; at < MAX; at += 10_000) {
-                client.sendBytes(Arrays.copyOfRange(longest, at, Math.min(at + 10_000, MAX)), at + 10_000 >= MAX);
+                int end = Math.min(at + 10_000, MAX);
+                client.sendBytes(Arrays.copyOfRange(longest, at, end), end == MAX);
             }
             assertEquals("a", ((Map<?, ?>) client.item(client.next())).get("text"));
             client.sendBytes(new byte[MAX + 1], true);
@@ -425,26 +438,28 @@ class WebSocketTest {
     void feedsTravelOverAUnixSocket(@TempDir Path folder) throws Exception {
         for (String codec : List.of("json", "protobuf")) {
             String listen = "\"listen\":\"unix:" + folder.resolve(codec) + "\"";
-            Bench.start("stream", "{\"binding\":\"websocket\",\"codec\":\"" + codec + "\"}", listen).close();
+            Bench.start("stream", stack(codec), listen).close();
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {
-        "\"compression\":\"gzip\"", "\"codec\":\"xml\"", "\"transport\":\"http/2\"", "\"end_of_message\":\"chunked\""
+        "\"compression\":\"gzip\"", "\"codec\":\"xml\"", "\"transport\":\"http/2\"",
+        "\"end_of_message\":\"chunked\""
     })
     void whatIsNotServedIsRefused(String axis) {
-        assertThrows(Refusal.class, () -> Bench.start("stream", "{\"binding\":\"websocket\"," + axis + "}"));
+        String stack = "{\"binding\":\"websocket\"," + axis + "}";
+        assertThrows(Refusal.class, () -> Bench.start("stream", stack));
         assertThrows(Refusal.class, () -> Bench.start("transfer", "{\"binding\":\"websocket\"}"));
     }
 
     @ParameterizedTest
     @CsvSource({"json,jackson-databind", "protobuf,protobuf-java"})
-    void librariesAreTomcatItsWebSocketAndTheCodec(String codec, String library) throws Exception {
-        List<String> rows = Bench.libraries(
-                "stream", "{\"binding\":\"websocket\",\"codec\":\"" + codec + "\"}", "\"processors\":1");
-        assertEquals("server " + Bench.origin(org.apache.catalina.connector.Connector.class), rows.get(0));
-        assertEquals("server " + Bench.origin(jakarta.websocket.Session.class), rows.get(1));
+    void librariesAreTomcatItsWebSocketAndTheCodec(String codec, String library)
+            throws Exception {
+        List<String> rows = Bench.libraries("stream", stack(codec), "\"processors\":1");
+        assertEquals("server " + Bench.origin(Connector.class), rows.get(0));
+        assertEquals("server " + Bench.origin(Session.class), rows.get(1));
         assertTrue(rows.get(2).startsWith("codec " + library + " "), rows.toString());
     }
 }

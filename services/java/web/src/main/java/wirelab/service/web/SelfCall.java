@@ -40,14 +40,15 @@ public final class SelfCall {
         });
     }
 
-    /** The same over WebSocket: the body is one message, whose answers end with an empty text message. */
+    /** The same over WebSocket: the body is a message, and an empty text ends what answers it. */
     public static void makeByWebSocket(Configuration configuration, String address, Request request)
             throws IOException {
         boolean text = configuration.stack().codec().equals("json");
         make(configuration, address, connection -> WebSocketProbe.call(connection, request, text));
     }
 
-    private static void make(Configuration configuration, String address, Caller caller) throws IOException {
+    private static void make(Configuration configuration, String address, Caller caller)
+            throws IOException {
         int patienceMs = (int) (20_000 + configuration.delayUs() / 1000);
         try (OwnConnection connection = OwnConnection.open(configuration, address, patienceMs)) {
             caller.call(connection);

@@ -29,8 +29,8 @@ public final class WebServer {
     }
 
     /**
-     * Serves every path by {@code servlet}, behind a {@link BodyFilter}. Throws {@link Refusal} when the address
-     * cannot be had.
+     * Serves every path by {@code servlet}, behind a {@link BodyFilter}. Throws {@link Refusal} when
+     * the address cannot be had.
      */
     public static WebServer start(
             Configuration configuration, Calls calls, Servlet servlet, BodyFilter.Rejection rejection)
@@ -43,7 +43,8 @@ public final class WebServer {
     }
 
     /** Serves what {@code application} adds to the context of all paths; refuses as above. */
-    public static WebServer start(Configuration configuration, Calls calls, Consumer<StandardContext> application)
+    public static WebServer start(
+            Configuration configuration, Calls calls, Consumer<StandardContext> application)
             throws Refusal, IOException {
         WebServer server = new WebServer(Files.createTempDirectory("wirelab-tomcat"));
         Connectors.configure(server.connector, configuration, calls);

@@ -17,21 +17,25 @@ final class WebSocketProbe {
     /** The length of a payload is in the next two bytes. */
     private static final int LONG = 126;
 
+    /** With the key of RFC 6455 section 1.3. */
+    private static final String UPGRADE = "Host: localhost\r\nConnection: Upgrade\r\n"
+            + "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+
     private static final byte[] NORMAL_CLOSURE = {1000 >> 8, (byte) 1000};
 
     private WebSocketProbe() {}
 
-    /** Sends the body as one message and returns when the end of its stream, an empty text, has come. */
-    static void call(OwnConnection connection, SelfCall.Request request, boolean text) throws IOException {
+    /** Sends the body as one message, and returns when an empty text has ended what answers it. */
+    static void call(OwnConnection connection, SelfCall.Request request, boolean text)
+            throws IOException {
         DataInputStream input = new DataInputStream(connection.input());
-        write(connection, ("GET " + request.path() + " HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
-                + "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                // The example of RFC 6455 section 1.3.
-                + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+        String ask = "GET " + request.path() + " HTTP/1.1\r\n" + UPGRADE + "\r\n";
+        write(connection, ask.getBytes(StandardCharsets.US_ASCII));
         String head = head(input);
         if (!head.startsWith("HTTP/1.1 101")) {
-            throw new IOException("the service answered its own call with \"" + head.lines().findFirst().orElse("")
-                    + "\"");
+            throw new IOException("the service answered its own call with \""
+                    + head.lines().findFirst().orElse("") + "\"");
         }
         write(connection, frame(text ? TEXT : BINARY, request.body()));
         awaitEnd(input);
@@ -55,7 +59,8 @@ final class WebSocketProbe {
     /** A frame whose mask is 0, which leaves the payload as it is. */
     private static byte[] frame(int opcode, byte[] payload) {
         if (payload.length >= LONG) {
-            throw new IllegalArgumentException("too long for a probe: " + payload.length + " bytes");
+            throw new IllegalArgumentException(
+                    "too long for a probe: " + payload.length + " bytes");
         }
         ByteArrayOutputStream frame = new ByteArrayOutputStream();
         frame.write(FIN | opcode);

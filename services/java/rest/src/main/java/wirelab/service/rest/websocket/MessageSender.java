@@ -12,9 +12,10 @@ import wirelab.service.contract.message.StreamMessages.PushReply;
 import wirelab.service.protobuf.StreamConversions;
 
 /**
- * The way to one client. A message is sent when Tomcat has written all of it, so nothing is stored for a reader
- * that is slow: it holds the thread that sends up. One thread sends at a time, since the next stream may begin
- * before the thread that sent the last one's end has returned from Tomcat.
+ * Sends to one client. A method returns when Tomcat has written all of the message, so nothing is
+ * stored for a reader that is slow: it blocks the thread that sends. One thread sends at a time,
+ * since the next stream may begin before the thread that sent the last one's end has returned
+ * from Tomcat.
  */
 final class MessageSender {
     private final Session session;

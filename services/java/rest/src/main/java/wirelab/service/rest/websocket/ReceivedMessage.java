@@ -44,7 +44,7 @@ interface ReceivedMessage {
         @Override
         public Item item() throws Malformed {
             Item item = read(Item.class);
-            // Only an escape can be half a pair, which UTF-8 does not have; Chat would have to send it back.
+            // Only an escape can be half a pair. UTF-8 has none, and Chat would have to send it.
             if (text.contains("\\u") && !StandardCharsets.UTF_8.newEncoder().canEncode(item.text)) {
                 throw new Malformed("the text of an item has half a surrogate pair");
             }

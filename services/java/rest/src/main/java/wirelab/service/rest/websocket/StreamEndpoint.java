@@ -17,9 +17,9 @@ import org.apache.tomcat.websocket.Constants;
 import wirelab.service.contract.Stream;
 
 /**
- * One connection. It joins the parts of a message itself: for a whole message Tomcat would keep a buffer of the
- * greatest length with each connection, and it would count characters, not bytes. Frames and UTF-8 are checked by
- * Tomcat.
+ * One connection. It joins the parts of a message itself: for whole messages Tomcat would keep a
+ * buffer of the greatest length with each connection, and it would count characters, not bytes.
+ * Frames and UTF-8 are checked by Tomcat.
  */
 final class StreamEndpoint extends Endpoint {
     /** Of a char. */
@@ -35,8 +35,11 @@ final class StreamEndpoint extends Endpoint {
     private MessageSender sender;
     private StreamOperation operation;
 
-    /** {@code text}: with codec json. It is in {@code open} while it is. */
-    StreamEndpoint(boolean text, Function<MessageSender, StreamOperation> operations, Set<StreamEndpoint> open) {
+    /** {@code text}: with codec json. While it is connected it is in {@code open}. */
+    StreamEndpoint(
+            boolean text,
+            Function<MessageSender, StreamOperation> operations,
+            Set<StreamEndpoint> open) {
         this.text = text;
         this.operations = operations;
         this.open = open;
@@ -74,15 +77,18 @@ final class StreamEndpoint extends Endpoint {
     private void takeText(String part, boolean last) throws IOException {
         if (!text && !part.isEmpty()) {
             sender.close(CloseCodes.CANNOT_ACCEPT, "messages are binary here");
-        } else if ((characters == null ? 0 : characters.length()) + part.length() > Stream.MESSAGE_BYTES_MAX) {
-            refuseLength();
-        } else if (!last) {
+        } else if (last && characters == null) {
+            receiveText(part);
+        } else {
             characters = characters == null ? new StringBuilder() : characters;
             characters.append(part);
-        } else {
-            String whole = characters == null ? part : characters.append(part).toString();
-            characters = null;
-            receiveText(whole);
+            if (characters.length() > Stream.MESSAGE_BYTES_MAX) {
+                refuseLength();
+            } else if (last) {
+                String whole = characters.toString();
+                characters = null;
+                receiveText(whole);
+            }
         }
     }
 
@@ -100,14 +106,15 @@ final class StreamEndpoint extends Endpoint {
     private void takeBinary(ByteBuffer part, boolean last) throws IOException {
         if (text) {
             sender.close(CloseCodes.CANNOT_ACCEPT, "messages are text here");
-        } else if ((octets == null ? 0 : octets.size()) + part.remaining() > Stream.MESSAGE_BYTES_MAX) {
-            refuseLength();
         } else if (last && octets == null) {
+            // A part has at most the 8 KiB of Tomcat's buffer.
             operation.receive(new ReceivedMessage.Protobuf(part));
         } else {
             octets = octets == null ? new ByteArrayOutputStream() : octets;
             octets.write(part.array(), part.arrayOffset() + part.position(), part.remaining());
-            if (last) {
+            if (octets.size() > Stream.MESSAGE_BYTES_MAX) {
+                refuseLength();
+            } else if (last) {
                 byte[] whole = octets.toByteArray();
                 octets = null;
                 operation.receive(new ReceivedMessage.Protobuf(ByteBuffer.wrap(whole)));
@@ -118,7 +125,8 @@ final class StreamEndpoint extends Endpoint {
     private void refuseLength() throws IOException {
         characters = null;
         octets = null;
-        sender.close(CloseCodes.TOO_BIG, "a message has at most " + Stream.MESSAGE_BYTES_MAX + " bytes");
+        String reason = "a message has at most " + Stream.MESSAGE_BYTES_MAX + " bytes";
+        sender.close(CloseCodes.TOO_BIG, reason);
     }
 
     @Override
@@ -127,19 +135,21 @@ final class StreamEndpoint extends Endpoint {
         operation.cancel();
     }
 
-    /** A connection that fails is a client that is gone; anything else is a mistake of this service. */
+    /** What is not a connection that failed is a mistake of this service. */
     @Override
     public void onError(Session failed, Throwable error) {
-        if (failed.isOpen() && !(error instanceof IOException) && !(error instanceof UncheckedIOException)) {
+        boolean gone = error instanceof IOException || error instanceof UncheckedIOException;
+        if (failed.isOpen() && !gone) {
             error.printStackTrace();
         }
     }
 
-    /** Ends the connection since the service ends; waits at most that long for a message that is being written. */
+    /** Ends the connection with the service; waits at most that long for what is being written. */
     void stop(long waitMs) throws IOException {
         operation.cancel();
         try {
-            session.getUserProperties().put(Constants.ABNORMAL_SESSION_CLOSE_SEND_TIMEOUT_PROPERTY, waitMs);
+            session.getUserProperties()
+                    .put(Constants.ABNORMAL_SESSION_CLOSE_SEND_TIMEOUT_PROPERTY, waitMs);
         } catch (IllegalStateException closed) {
             return;
         }

@@ -14,8 +14,9 @@ import wirelab.service.contract.message.StreamMessages.FeedRequest;
 import wirelab.service.contract.message.StreamMessages.Item;
 
 /**
- * One operation on one connection: its streams follow each other, and each is a call. Tomcat delivers the messages
- * of a connection by one thread at a time; the end of the connection may be reported by any other.
+ * One operation on one connection: its streams follow each other, and each is a call. Tomcat
+ * delivers the messages of a connection by one thread at a time; the end of the connection may be
+ * reported by any other.
  */
 abstract class StreamOperation {
     final Calls calls;

@@ -32,9 +32,9 @@ import wirelab.service.web.SelfCall;
 import wirelab.service.web.ServletStack;
 import wirelab.service.web.WebServer;
 
-/** Contract {@code stream} over WebSocket (contracts/README.md), by Jakarta WebSocket on an embedded Tomcat. */
+/** Contract {@code stream} over WebSocket, by Jakarta WebSocket on an embedded Tomcat. */
 public final class WebSocketServer implements Binding.Running {
-    /** A reader that takes nothing for that long is cut off, as over HTTP. Tomcat's own default is 20 s. */
+    /** A reader that takes nothing for so long is cut off, as over HTTP; by default after 20 s. */
     private static final long SEND_TIMEOUT_MS = 60_000;
 
     private final Configuration configuration;
@@ -60,24 +60,33 @@ public final class WebSocketServer implements Binding.Running {
     }
 
     private void addTo(StandardContext context) {
-        context.addServletContainerInitializer((classes, servlets) -> addEndpoints(servlets), Set.of());
-        WebServer.serve(context, new UpgradeRequired(model.operations().stream().map(this::path).toList()));
+        context.addServletContainerInitializer(
+                (classes, servlets) -> addEndpoints(servlets), Set.of());
+        List<String> paths = model.operations().stream().map(this::path).toList();
+        WebServer.serve(context, new UpgradeRequired(paths));
     }
 
     private void addEndpoints(ServletContext context) throws ServletException {
         new WsSci().onStartup(Set.of(), context);
-        ServerContainer container = (ServerContainer) context.getAttribute(ServerContainer.class.getName());
+        ServerContainer container =
+                (ServerContainer) context.getAttribute(ServerContainer.class.getName());
         try {
             for (String operation : model.operations()) {
-                ServerEndpointConfig endpoint = ServerEndpointConfig.Builder.create(StreamEndpoint.class, path(operation))
-                        .configurator(new Opener(operation))
-                        .build();
-                endpoint.getUserProperties().put(Constants.BLOCKING_SEND_TIMEOUT_PROPERTY, SEND_TIMEOUT_MS);
-                container.addEndpoint(endpoint);
+                container.addEndpoint(endpoint(operation));
             }
         } catch (DeploymentException error) {
             throw new ServletException(error);
         }
+    }
+
+    private ServerEndpointConfig endpoint(String operation) {
+        ServerEndpointConfig endpoint = ServerEndpointConfig.Builder
+                .create(StreamEndpoint.class, path(operation))
+                .configurator(new Opener(operation))
+                .build();
+        endpoint.getUserProperties()
+                .put(Constants.BLOCKING_SEND_TIMEOUT_PROPERTY, SEND_TIMEOUT_MS);
+        return endpoint;
     }
 
     private String path(String operation) {
@@ -100,7 +109,8 @@ public final class WebSocketServer implements Binding.Running {
 
         /** None: Tomcat would compress. */
         @Override
-        public List<Extension> getNegotiatedExtensions(List<Extension> installed, List<Extension> requested) {
+        public List<Extension> getNegotiatedExtensions(
+                List<Extension> installed, List<Extension> requested) {
             return List.of();
         }
     }
@@ -109,6 +119,9 @@ public final class WebSocketServer implements Binding.Running {
     private static final class UpgradeRequired extends HttpServlet {
         private static final long serialVersionUID = 1L;
 
+        /** RFC 9110 section 15.5.22. */
+        private static final int UPGRADE_REQUIRED = 426;
+
         private final transient List<String> paths;
 
         UpgradeRequired(List<String> paths) {
@@ -116,10 +129,12 @@ public final class WebSocketServer implements Binding.Running {
         }
 
         @Override
-        protected void service(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        protected void service(HttpServletRequest request, HttpServletResponse response)
+                throws IOException {
             if (paths.contains(request.getRequestURI())) {
                 response.setHeader("Upgrade", "websocket");
-                ServletStack.reject(response, 426, "connect by WebSocket: GET with Upgrade: websocket");
+                ServletStack.reject(
+                        response, UPGRADE_REQUIRED, "connect by GET with Upgrade: websocket");
             } else {
                 ServletStack.reject(response, HttpServletResponse.SC_NOT_FOUND, "no such path");
             }
@@ -141,7 +156,8 @@ public final class WebSocketServer implements Binding.Running {
         FeedRequest ask = new FeedRequest();
         ask.count = 1;
         ask.pattern = "constant";
-        SelfCall.makeByWebSocket(configuration, address(), new SelfCall.Request(path("Feed"), Map.of(), write(ask)));
+        SelfCall.makeByWebSocket(
+                configuration, address(), new SelfCall.Request(path("Feed"), Map.of(), write(ask)));
     }
 
     private byte[] write(FeedRequest ask) throws JsonProcessingException {
@@ -158,7 +174,8 @@ public final class WebSocketServer implements Binding.Running {
         Drain.await(server.connector(), 0);
         endConnections(graceMs);
         // Threads that still write, or that read what the clients answer.
-        Drain.await(server.connector(), TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()));
+        long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+        Drain.await(server.connector(), leftMs);
         server.stop();
     }
 
