@@ -2,27 +2,24 @@
 //! hand.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::http::{Request, StatusCode};
 use futures_util::{SinkExt, StreamExt};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, OpCode};
-use tokio_tungstenite::{WebSocketStream, client_async};
 use wirelab_contract::stream::{FeedRequest, Item, PushReply};
 
-use crate::harness::{Process, Service, block_on, config};
+use crate::harness::websocket::{
+    decode, encode, end, feed, frame, handshake, item, next, open, read_close, read_reply,
+    read_status, upgrade,
+};
+use crate::harness::{Process, Service, block_on, config, with};
 use crate::streams::{keep_without_times, short_feeds, vectors};
-
-type Socket = WebSocketStream<tokio::net::TcpStream>;
 
 /// Bytes of the longest message that is read.
 const LONGEST: usize = 394_240;
@@ -37,86 +34,6 @@ fn start(codec: &str, other: Value) -> Service {
         all[key] = value.clone();
     }
     Service::start(&websocket(codec), all)
-}
-
-async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
-    stream: S,
-    operation: &str,
-) -> WebSocketStream<S> {
-    let url = format!("ws://localhost/stream/{operation}");
-    client_async(url, stream).await.expect("a handshake").0
-}
-
-async fn open(service: &Service, operation: &str) -> Socket {
-    let stream = tokio::net::TcpStream::connect(service.address()).await;
-    handshake(stream.expect("it listens"), operation).await
-}
-
-/// A message in either codec, from its JSON.
-fn encode<M: DeserializeOwned + prost::Message>(codec: &str, value: &Value) -> Message {
-    if codec == "json" {
-        return Message::text(value.to_string());
-    }
-    let message: M = serde_json::from_value(value.clone()).expect("a message");
-    Message::binary(message.encode_to_vec())
-}
-
-/// The JSON of a message, or of an error, in either codec.
-fn decode<M: Serialize + prost::Message + Default>(codec: &str, message: &Message) -> Value {
-    match message {
-        Message::Text(text) => {
-            let value: Value = serde_json::from_str(text).expect("JSON");
-            assert!(codec == "json" || value.get("error").is_some(), "{text}");
-            value
-        }
-        Message::Binary(bytes) => {
-            assert_eq!(codec, "protobuf");
-            serde_json::to_value(M::decode(bytes.clone()).expect("a message")).expect("JSON")
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-fn end() -> Message {
-    Message::text("")
-}
-
-async fn next<S: AsyncRead + AsyncWrite + Unpin>(socket: &mut WebSocketStream<S>) -> Message {
-    let message = socket.next().await.expect("the connection is open");
-    message.expect("a frame")
-}
-
-/// The messages of a reply, without its end.
-async fn read_reply<S: AsyncRead + AsyncWrite + Unpin>(
-    socket: &mut WebSocketStream<S>,
-) -> Vec<Message> {
-    let mut messages = Vec::new();
-    loop {
-        match next(socket).await {
-            Message::Text(text) if text.is_empty() => return messages,
-            message => messages.push(message),
-        }
-    }
-}
-
-/// The status with which the connection ends.
-async fn read_status(socket: &mut Socket) -> u16 {
-    loop {
-        if let Message::Close(frame) = next(socket).await {
-            return frame.expect("a status").code.into();
-        }
-    }
-}
-
-/// A feed of `count` items, one each `gap_ms`.
-fn feed(count: u32, gap_ms: u32) -> Message {
-    let gap_us = gap_ms * 1000;
-    let request = json!({"count": count, "bytes": 8, "gap_us": gap_us, "pattern": "constant"});
-    Message::text(request.to_string())
-}
-
-fn item(index: i32, text: &str) -> Message {
-    Message::text(json!({"index": index, "text": text}).to_string())
 }
 
 #[test]
@@ -295,58 +212,6 @@ fn a_message_may_come_in_fragments_with_a_ping_between_them() {
         let reply = decode::<PushReply>("json", &reply[0]);
         assert_eq!((&reply["count"], &reply["bytes"]), (&json!(1), &json!(2)));
     });
-}
-
-/// A frame of a client (RFC 6455 section 5.2), masked with zeros.
-fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![first];
-    match payload.len() {
-        length @ 0..126 => bytes.push(0x80 | length as u8),
-        length @ 126..65_536 => {
-            bytes.push(0x80 | 126);
-            bytes.extend((length as u16).to_be_bytes());
-        }
-        length => {
-            bytes.push(0x80 | 127);
-            bytes.extend((length as u64).to_be_bytes());
-        }
-    }
-    bytes.extend([0; 4]);
-    bytes.extend(payload);
-    bytes
-}
-
-/// A connection of bytes that has been upgraded.
-fn upgrade(service: &Service, operation: &str) -> TcpStream {
-    let mut stream = service.connect();
-    let request = format!(
-        "GET /stream/{operation} HTTP/1.1\r\nhost: x\r\nconnection: keep-alive, Upgrade\r\n\
-         upgrade: WebSocket\r\nsec-websocket-version: 13\r\n\
-         sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-    );
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte).unwrap();
-        head.push(byte[0]);
-    }
-    let head = String::from_utf8(head).unwrap().to_lowercase();
-    assert!(head.starts_with("http/1.1 101 "), "{head}");
-    // RFC 6455 section 1.3.
-    let accept = "sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=\r\n";
-    assert!(head.contains(accept), "{head}");
-    assert!(!head.contains("sec-websocket-extensions"), "{head}");
-    stream
-}
-
-/// The status of the close with which the service answers, and that nothing follows it.
-fn read_close(stream: &mut TcpStream) -> u16 {
-    let mut reply = Vec::new();
-    stream.read_to_end(&mut reply).expect("an end and no reset");
-    assert_eq!(reply[0], 0x88, "{reply:?}");
-    assert_eq!(reply.len(), 2 + usize::from(reply[1]), "{reply:?}");
-    u16::from_be_bytes([reply[2], reply[3]])
 }
 
 #[test]
@@ -814,7 +679,7 @@ fn what_websocket_does_not_have_is_refused_by_name() {
         for (key, value) in other.as_object().unwrap() {
             all[key] = value.clone();
         }
-        let stack = crate::harness::with(websocket("json"), stack.0, stack.1);
+        let stack = with(websocket("json"), stack.0, stack.1);
         let mut process = Process::start(&config(&stack, all));
         let line = process.line();
         let answer: Value = serde_json::from_str(&line).expect(&line);
