@@ -116,7 +116,7 @@ impl Connection {
     }
 
     /// Waits for `work` while the connection lasts.
-    pub(super) async fn during<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Ended> {
+    pub(super) async fn wait_for<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Ended> {
         tokio::select! {
             biased;
             ended = self.requests.watch() => Err(ended),
@@ -202,8 +202,8 @@ impl Requests {
                 Message::Text(text) if text.is_empty() => Ok(None),
                 Message::Text(text) if self.codec == Codec::Json => Ok(Some(text.into())),
                 Message::Binary(bytes) if self.codec != Codec::Json => Ok(Some(bytes)),
-                Message::Text(_) => Err(unsupported("messages are binary here")),
-                Message::Binary(_) => Err(unsupported("messages are text here")),
+                Message::Text(_) => Err(refuse_kind("messages are binary here")),
+                Message::Binary(_) => Err(refuse_kind("messages are text here")),
                 Message::Close(_) => Err(Ended::Gone),
                 // The library answers pings.
                 Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => continue,
@@ -212,6 +212,6 @@ impl Requests {
     }
 }
 
-fn unsupported(reason: &'static str) -> Ended {
+fn refuse_kind(reason: &'static str) -> Ended {
     Ended::Close(CloseCode::Unsupported, reason)
 }

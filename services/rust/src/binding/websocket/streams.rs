@@ -124,7 +124,11 @@ impl<'a> Call<'a> {
     /// After the work and before the first byte, like a slow backend.
     async fn delay(&self, connection: &mut Connection) -> Result<(), Ended> {
         match &self.arrival {
-            Some(arrival) => connection.during(self.state.delay(arrival.operation)).await,
+            Some(arrival) => {
+                connection
+                    .wait_for(self.state.delay(arrival.operation))
+                    .await
+            }
             None => Ok(()),
         }
     }
