@@ -132,18 +132,19 @@ def test_messages_that_are_not_text_are_binary(
     assert log.headers["x-token"] == "7"
 
 
-def test_rows_of_a_file_are_messages_in_turn(
+def test_lines_of_a_file_are_messages_in_turn(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    rows = tmp_path / "rows.csv"
-    rows.write_text("word\n" + "".join(f"w{number}\n" for number in range(10)))
+    lines = [json.dumps({"say": f"${{word}} {number}"}) for number in range(10)]
+    file = tmp_path / "messages"
+    file.write_text("\n".join([*lines, ""]), encoding="utf-8")
     with server(echo) as log:
-        words = (f"ws://127.0.0.1:{log.port}/", "--data", '{"say":"{{word}}"}')
-        result = drive(capsys, *words, "--data-file", str(rows), "--calls", "50")
+        words = (f"ws://127.0.0.1:{log.port}/", "--messages", str(file))
+        result = drive(capsys, *words, "--calls", "50")
     assert (result["ok"], result["errors"]) == (50, 0), result["error_examples"]
-    assert {json.loads(message)["say"] for message in log.messages} == {
-        f"w{number}" for number in range(10)
-    }
+    first = lines.index(str(log.messages[0]))
+    turns = [lines[(first + place) % len(lines)] for place in range(len(log.messages))]
+    assert log.messages == turns
 
 
 def test_tls_is_spoken_below_websocket(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -160,7 +161,7 @@ def test_tls_is_spoken_below_websocket(capsys: pytest.CaptureFixture[str], tmp_p
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (lambda connection, _: connection.close(1011, "no room"), "status 1011: no room"),
+        (lambda connection, _: connection.close(1011, "no room"), "WebSocket status 1011"),
         (lambda connection, _: connection.close(), "connection closed"),
         (lambda connection, _: connection.send("other"), "the text that is expected"),
         (lambda connection, _: connection.send("x" * 5000), "largest size accepted"),
@@ -210,6 +211,8 @@ def test_pings_of_the_server_are_answered(capsys: pytest.CaptureFixture[str]) ->
     ("words", "reason"),
     [
         (("ws://127.0.0.1:1/",), "needs its message"),
+        (("ws://127.0.0.1:1/", "--messages", "/nowhere/messages"), "--messages"),
+        (("http://127.0.0.1:1/", "--messages", "/dev/null"), "needs --websocket"),
         (("http://127.0.0.1:1/", "--websocket", "--data", "x", "--sse"), "--sse"),
         (("http://127.0.0.1:1/", "--websocket", "--data", "x", "--http2"), "--http2"),
         (("grpc://127.0.0.1:1/a.B/C", "--websocket", "--data", "{}"), "--websocket"),

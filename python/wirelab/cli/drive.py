@@ -142,6 +142,8 @@ def read_spec(options: Options) -> DriveSpec:
     from wirelab.drive.measurement import DriveSpec
     from wirelab.stack import targets
 
+    if options.target.startswith(("ws://", "wss://")):
+        options = replace(options, stream=replace(options.stream, websocket=True))
     connection, message = options.connection, options.message
     refuse_contradictions(options)
     conditions = options.thresholds.conditions()
@@ -153,8 +155,6 @@ def read_spec(options: Options) -> DriveSpec:
     if isinstance(target, targets.Server):
         from wirelab.drive.stream import accept_server
 
-        if target.is_websocket and stream.format is None:
-            stream = replace(stream, format="websocket")
         target = accept_server(target, stream)
     return DriveSpec(
         options.target,
@@ -262,6 +262,7 @@ def read_stream(options: Options) -> StreamSpec:
     return StreamSpec(
         format=given.format,
         chat=_read_chat(given) if is_chat else None,
+        messages=_accept_file("--messages", given.messages),
         expect_text=given.expect_text,
         expect_messages=given.expect_messages,
         stop_messages=given.stop_messages,

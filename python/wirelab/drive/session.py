@@ -47,6 +47,10 @@ PROGRESS_MS = 1000
 """Between two lines of progress for somebody who watches."""
 
 
+LINE = b"${line}"
+"""A body that is the line of a file of messages, as the engine fills it in."""
+
+
 @dataclass(frozen=True)
 class Call:
     """What is called, beyond what the target says."""
@@ -83,6 +87,8 @@ class Call:
     @property
     def content(self) -> bytes | None:
         """The body, also one that is made for a stream."""
+        if self.stream.messages is not None:
+            return LINE
         return self.body if self.stream.chat is None else self.stream.chat.body()
 
 
@@ -329,7 +335,9 @@ def _make_http_workload(server: Server, call: Call) -> Json:
         )
     body, stream = call.content, call.stream
     if stream.format == "websocket" and body is None:
-        raise UsageError("a call over WebSocket needs its message", "give it with --data or --body")
+        raise UsageError(
+            "a call over WebSocket needs its message", "give it with --data, --body or --messages"
+        )
     workload: Json = {
         "kind": "http",
         "method": call.method or ("GET" if body is None else "POST"),
@@ -340,6 +348,9 @@ def _make_http_workload(server: Server, call: Call) -> Json:
     }
     if stream.format is not None:
         workload["stream"] = stream.workload(stream.format)
+    if stream.messages is not None:
+        rows = {"kind": "lines", "path": str(stream.messages.absolute())}
+        workload["data"] = {"rows": rows}
     return workload
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from wirelab.errors import UsageError
@@ -52,6 +53,8 @@ class StreamSpec:
     """None: that of gRPC, where the server describes the method as a stream."""
     chat: Chat | None = None
     """The request, where it is not given as a body."""
+    messages: Path | None = None
+    """Of WebSocket: a file with one message per line, instead of a body."""
     expect_text: str | None = None
     expect_messages: int | None = None
     stop_messages: int | None = None

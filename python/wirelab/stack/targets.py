@@ -36,8 +36,6 @@ class Server:
     """Path and query; for gRPC ``/package.Service/Method``."""
     local: bool
     """On loopback, or at the other end of one of wirelab's links."""
-    is_websocket: bool = False
-    """By its scheme, ``ws`` or ``wss``."""
     secure_name: str | None = None
     """With TLS: the name that its certificate must be valid for."""
 
@@ -95,7 +93,6 @@ def _server(text: str, url: SplitResult, port: int | None, known: str) -> Server
         authority=url.netloc,
         path=path,
         local=address.is_loopback or address in LINKS,
-        is_websocket=url.scheme in ("ws", "wss"),
         secure_name=url.hostname if url.scheme in SECURE else None,
     )
 

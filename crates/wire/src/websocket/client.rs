@@ -27,7 +27,7 @@ const NORMAL_CLOSURE: u16 = 1000;
 pub enum Ending {
     /// An empty text message (contracts/README.md, WebSocket), which is not reported.
     EmptyText,
-    /// So many messages, 1 or more.
+    /// This number of messages, 1 or more.
     Messages(u64),
 }
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wirelab.cli.options.common import COUNT, option
+from wirelab.cli.options.common import COUNT, PATH, option
 
 if TYPE_CHECKING:
     from wirelab.drive.stream import Format
@@ -33,6 +34,12 @@ class StreamOptions:
         is_flag=True,
         help="Each call is a message of WebSocket, --data or --body, on a connection that stays "
         "open, and --expect-messages replies to it. Also for ws:// and wss:// URLs.",
+    )
+    messages: Path | None = option(
+        "--messages",
+        metavar="FILE",
+        type=PATH,
+        help="File with a message of WebSocket per line; calls send them in turn.",
     )
     model: str | None = option(
         "--model", metavar="NAME", help="Model for --openai. [default: default]"
@@ -102,7 +109,7 @@ EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ),
     *(
         (option, ("--data", "--body"), "each sets the request", "give only one of them")
-        for option in ("--model", "--prompt", "--max-tokens")
+        for option in ("--model", "--prompt", "--max-tokens", "--messages")
     ),
 )
 """As of :mod:`wirelab.cli.options.drive`."""
@@ -114,5 +121,6 @@ BELONGING: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("--prompt", ("--openai",)),
     ("--max-tokens", ("--openai",)),
     ("--expect-text", FORMATS),
+    ("--messages", ("--websocket",)),
 )
 """As of :mod:`wirelab.cli.options.drive`."""
