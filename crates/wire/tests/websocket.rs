@@ -143,7 +143,7 @@ fn text(payload: &[u8]) -> Vec<u8> {
     frame(Opcode::Message(Kind::Text), payload)
 }
 
-fn begun(call: CallId, status: u16) -> [Event; 2] {
+fn expect_beginning(call: CallId, status: u16) -> [Event; 2] {
     let status = Head {
         status,
         ..Head::default()
@@ -170,7 +170,7 @@ fn a_stream_ends_with_an_empty_text_and_the_next_one_follows() {
             for piece in stream.chunks(size) {
                 wire.receive(piece).unwrap();
             }
-            let mut expected = begun(call, 101).to_vec();
+            let mut expected = expect_beginning(call, 101).to_vec();
             // The recorder joins bodies.
             expected.push(body(call, b"{\"a\":1}{\"a\":2}"));
             expected.push(end(call));
@@ -214,7 +214,7 @@ fn an_error_of_the_contract_has_the_status_of_an_error() {
     let mut wire = Wire::open(OPTIONS);
     let error = br#"{"error":"bytes must be 0 to 65536"}"#;
     wire.receive(&[text(error), text(b"")].concat()).unwrap();
-    let mut expected = begun(0, 400).to_vec();
+    let mut expected = expect_beginning(0, 400).to_vec();
     expected.extend([body(0, error), end(0)]);
     assert_eq!(wire.take_events(), expected);
 }
