@@ -21,6 +21,7 @@ from bench.rows.live import Followed
 from bench.rows.memory import Weighed
 from bench.rows.packets import Read
 from bench.rows.startup import Started
+from bench.rows.streams import Streamed
 from bench.rows.tax import Taxed
 from bench.rows.xml_services import Decoded, Written
 
@@ -157,6 +158,16 @@ def clients_row(divided: Divided) -> Row:
         "ratios": [_ratio(figure) for figure in divided.figures],
     }
     return Row("clients", table.clients_lines(divided), divided.figures, raw)
+
+
+def streams_row(streamed: Streamed) -> Row:
+    """Every run for memory, and every reading of every round."""
+    raw = {
+        "runs": [asdict(held) for held in streamed.held],
+        "rounds": [_round(rnd) for rnd in streamed.rounds],
+        "ratios": [_ratio(figure) for figure in streamed.figures],
+    }
+    return Row("streams", table.streams_lines(streamed), streamed.figures, raw)
 
 
 def capture_row(every: list[Ablation]) -> Row:

@@ -34,6 +34,7 @@ from bench.record import (
     race_row,
     service_xml_row,
     startup_row,
+    streams_row,
     tax_row,
     xml_writers_row,
 )
@@ -49,6 +50,7 @@ from bench.rows import (
     packets,
     peer_races,
     startup,
+    streams,
     tax,
     xml_services,
 )
@@ -61,6 +63,7 @@ NETWORK_KEYS = ("packets", "links", "capture", "live", "host")
 STARTUP_KEY = "startup"
 BUILD_KEY = "build"
 CLIENTS_KEY = "clients"
+STREAMS_KEY = "streams"
 TSHARK = "tshark"
 
 
@@ -136,7 +139,7 @@ def _find_missing_tool() -> str | None:
 
 def _options(races: list[str]) -> argparse.Namespace:
     keys = [*races, *MEMORY_KEYS, *tax.STACKS, CODECS_KEY, *engine_tax.XML_ROWS, *NETWORK_KEYS]
-    keys += [STARTUP_KEY, BUILD_KEY, CLIENTS_KEY]
+    keys += [STARTUP_KEY, BUILD_KEY, CLIENTS_KEY, STREAMS_KEY]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short pair: smoke, no figures")
     parser.add_argument(
@@ -171,6 +174,7 @@ def _programs(races: list[Race], keys: list[str]) -> dict[str, str]:
     names = sorted({peer.program for race in races for peer in race.peers})
     names += [TSHARK] if "packets" in keys else []
     names += startup.PEERS if STARTUP_KEY in keys else []
+    names += [streams.H2LOAD] if STREAMS_KEY in keys else []
     found = {name: find_peer(name) for name in names}
     return {name: path for name, path in found.items() if path is not None}
 
@@ -200,6 +204,10 @@ def _jobs(
         jobs[BUILD_KEY] = lambda: build_row(build.run(quick=scale is QUICK))
     if CLIENTS_KEY in keys:
         jobs[CLIENTS_KEY] = lambda: clients_row(clients.run(5 if scale is QUICK else 100))
+    if STREAMS_KEY in keys:
+        jobs[STREAMS_KEY] = lambda: streams_row(
+            streams.run(scale.memory_pairs, scale.rounds, programs)
+        )
     return jobs | {
         key: partial(_network_row, key, programs, scale) for key in NETWORK_KEYS if key in keys
     }

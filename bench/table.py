@@ -18,6 +18,7 @@ from bench.rows.live import Followed
 from bench.rows.memory import Weighed
 from bench.rows.packets import Pass, Read
 from bench.rows.startup import Started
+from bench.rows.streams import Streamed, ns_per_message
 from bench.rows.tax import Taxed
 from bench.rows.xml_services import Decoded, Written
 
@@ -64,6 +65,15 @@ def memory_lines(weighed: Weighed) -> list[str]:
             f"{held.rss_peak_bytes / 1e6:>9.2f} MB peak"
         )
     return lines + [ratio_line(figure) for figure in weighed.figures]
+
+
+def streams_lines(streamed: Streamed) -> list[str]:
+    """What a message costs each program, then the figures."""
+    lines = ["", "10,000 open streams, and streams read at once  [streams]"]
+    for name in streamed.rounds[0] if streamed.rounds else ():
+        costs = [ns_per_message(rnd[name]) for rnd in streamed.rounds]
+        lines.append(f"  {name:<24}{plain(median(costs)):>10} ns CPU/message")
+    return lines + [ratio_line(figure) for figure in streamed.figures]
 
 
 def tax_lines(taxed: Taxed) -> list[str]:

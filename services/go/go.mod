@@ -8,6 +8,7 @@ replace wirelab/contracts => ../../contracts
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/beevik/etree v1.8.1
+	github.com/coder/websocket v1.8.15
 	github.com/fxamacker/cbor/v2 v2.9.0
 	github.com/jackc/pgx/v5 v5.7.6
 	github.com/klauspost/compress v1.18.0

@@ -15,7 +15,8 @@ from wirelab.identity.verifying import chosen, verify
 
 Json = dict[str, Any]
 VECTORS = Path(__file__).parents[2] / "contracts" / "vectors" / "streams.json"
-SERVICES = ("sse@rust", "sse@rust?transport=http/2", "rest@rust", "grpc@rust")
+WEBSOCKET = ("websocket@rust", "websocket@rust?codec=protobuf")
+SERVICES = ("sse@rust", "sse@rust?transport=http/2", "rest@rust", "grpc@rust", *WEBSOCKET)
 
 
 def drive(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Json:
@@ -56,14 +57,15 @@ def test_feeds_are_driven_and_every_item_has_a_lateness(
     assert late["mean"] == pytest.approx(sent["mean"] + delivered["mean"], rel=0.02)
 
 
-def test_sse_calls_feed_without_an_operation(
-    real_engine: object, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("service", ["sse@rust", "websocket@rust"])
+def test_streams_call_feed_without_an_operation(
+    real_engine: object, capsys: pytest.CaptureFixture[str], service: str
 ) -> None:
-    result = drive(capsys, "sse@rust", "--items", "5", "--item-gap", "0s", "--calls", "2")
+    result = drive(capsys, service, "--items", "5", "--item-gap", "0s", "--calls", "2")
     assert result["streams"]["messages"] == 10
 
 
-@pytest.mark.parametrize("service", ["rest@rust", "grpc@rust"])
+@pytest.mark.parametrize("service", ["rest@rust", "grpc@rust", *WEBSOCKET])
 def test_pushed_items_are_answered_with_their_digest(
     real_engine: object, capsys: pytest.CaptureFixture[str], service: str
 ) -> None:
@@ -72,12 +74,31 @@ def test_pushed_items_are_answered_with_their_digest(
     assert (result["ok"], result["errors"]) == (5, 0), result["error_examples"]
 
 
+@pytest.mark.parametrize("service", ["grpc@rust", *WEBSOCKET])
+@pytest.mark.parametrize("items", [1, 20])
+def test_items_of_a_chat_are_answered_one_by_one(
+    real_engine: object, capsys: pytest.CaptureFixture[str], service: str, items: int
+) -> None:
+    words = ("--operation", "Chat", "--size", "100 B", "--items", str(items), "--calls", "40")
+    result = drive(capsys, service, *words, "--users", "4")
+    assert (result["ok"], result["errors"]) == (40, 0), result["error_examples"]
+    streams = result["streams"]
+    assert streams["messages"] == 40 * items
+    late, sent, delivered = (
+        streams[f"{name}_ms"] for name in ("lateness", "service_late", "delivery")
+    )
+    assert late["mean"] == pytest.approx(sent["mean"] + delivered["mean"], rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
         (("rest@rust", "--items", "5"), "has no items"),
         (("sse@rust", "--operation", "Hello"), "sse"),
         (("sse@rust", "--operation", "Push"), "not available with sse"),
+        (("websocket@rust", "--operation", "Hello"), "Feed, Push and Chat"),
+        (("rest@rust", "--operation", "Chat"), "not available with rest"),
+        (("grpc@rust", "--operation", "Chat", "--items", "100000", "--size", "64 B"), "4 MiB"),
         (("soap@rust", "--operation", "Feed"), "not available with soap"),
         (("grpc@rust", "--operation", "Feed", "--items", "100000", "--item-gap", "1s"), "3600 s"),
         (("sse@rust", "--item-gap", "soon"), "--item-gap"),

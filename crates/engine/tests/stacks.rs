@@ -179,7 +179,7 @@ fn calendar_over_every_stack() {
 
 #[test]
 fn items_over_every_stack_of_streams() {
-    assert_eq!(stacks_of("stream").len(), 5);
+    assert_eq!(stacks_of("stream").len(), 7);
     for of in stacks_of("stream") {
         let service = Service::start("stream", &stack(of), &json!({}));
         let mut feed = contract("stream", "Feed", 50);

@@ -16,6 +16,8 @@ values! {
         Rest = "rest",
         /// Server-Sent Events over HTTP; contract stream only.
         Sse = "sse",
+        /// Messages of WebSocket (RFC 6455); contract stream only.
+        Websocket = "websocket",
         /// SOAP over HTTP.
         Soap = "soap",
         /// gRPC over HTTP/2.
@@ -92,6 +94,13 @@ pub const BINDINGS: &[BindingRow] = &[
         // HTTP/1.0 has no chunks, so that its end would be that of the connection.
         transports: &[Transport::Http11, Transport::Http2],
         transports_because: "events are a reply of HTTP/1.1 or HTTP/2",
+    },
+    BindingRow {
+        name: Binding::Websocket,
+        // Text messages and binary messages.
+        codecs: &[Codec::Json, Codec::Protobuf],
+        transports: &[Transport::Http11],
+        transports_because: "WebSocket begins with HTTP/1.1 here (RFC 6455), not with HTTP/2 (RFC 8441)",
     },
     BindingRow {
         name: Binding::Soap,

@@ -51,6 +51,11 @@ fn of_protocols() -> Vec<Rule> {
             ("via", "none"),
         ),
         rule(
+            [read_condition(), is("binding", &["websocket"])],
+            "the lab does not configure a proxy to upgrade connections",
+            ("via", "none"),
+        ),
+        rule(
             [read_condition(), not("socket", &["tcp"])],
             "the lab puts a proxy between two addresses and ports",
             ("socket", "tcp"),

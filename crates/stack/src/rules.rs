@@ -69,6 +69,12 @@ fn of_bindings() -> Vec<Rule> {
             "GIOP 1.2 has no compression",
         ),
         belongs(
+            "compression",
+            &[is("binding", &["websocket"])],
+            "permessage-deflate (RFC 7692) is not supported: the library of the services in Rust \
+             does not have it",
+        ),
+        belongs(
             "byte_order",
             &[not("binding", &["iiop"])],
             "only GIOP lets a sender choose its byte order",
@@ -132,8 +138,13 @@ fn of_bindings() -> Vec<Rule> {
         ),
         belongs(
             "client.writes",
-            &[is("binding", &["iiop", "raw"])],
-            "the client's iiop and raw messages go out in one send",
+            &[is("binding", &["iiop", "raw", "websocket"])],
+            "the client's iiop, raw and websocket messages go out in one send",
+        ),
+        belongs(
+            "end_of_message",
+            &[is("binding", &["websocket"])],
+            "messages of WebSocket have an end of their own (RFC 6455 section 5.2)",
         ),
     ]);
     rules
@@ -195,6 +206,11 @@ fn of_connections() -> Vec<Rule> {
             // the connection after the first reply.
             [is("connection", &["close"]), not("in_flight", &["1"])],
             "a connection per call carries one call",
+            ("in_flight", "1"),
+        ),
+        rule(
+            [is("binding", &["websocket"]), not("in_flight", &["1"])],
+            "messages of WebSocket have no numbers: one stream at a time on a connection",
             ("in_flight", "1"),
         ),
         rule(

@@ -149,6 +149,15 @@ pub enum Failure {
     /// The connection ended before the first byte of the reply.
     #[error("connection closed before the reply")]
     Closed,
+    /// WebSocket: the peer closed the connection with a status other than 1000 (RFC 6455 section
+    /// 7.4).
+    #[error("connection closed by peer, WebSocket status {status}: {reason}")]
+    ClosedWith {
+        /// The status.
+        status: u16,
+        /// Its reason, printable.
+        reason: Box<str>,
+    },
     /// GIOP: the object is elsewhere; the call may be made again there.
     #[error("the object is at {ior}")]
     Forwarded {

@@ -20,6 +20,7 @@ pub use codecs::{
 };
 pub use sessions::{
     fuzz_giop_client, fuzz_giop_server, fuzz_http1, fuzz_http2, fuzz_raw_client, fuzz_raw_server,
+    fuzz_websocket,
 };
 pub use streams::{fuzz_chat, fuzz_ndjson, fuzz_sse};
 

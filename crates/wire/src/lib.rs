@@ -14,6 +14,7 @@ pub mod http2;
 pub mod soap;
 pub mod stream;
 pub mod token_xml;
+pub mod websocket;
 pub mod xml;
 pub mod zstd;
 

@@ -14,4 +14,5 @@ mod skipped;
 mod soap;
 mod token_xml;
 mod vectors;
+mod websocket;
 mod xml_messages;

@@ -142,6 +142,8 @@ def read_spec(options: Options) -> DriveSpec:
     from wirelab.drive.measurement import DriveSpec
     from wirelab.stack import targets
 
+    if options.target.startswith(("ws://", "wss://")):
+        options = replace(options, stream=replace(options.stream, websocket=True))
     connection, message = options.connection, options.message
     refuse_contradictions(options)
     conditions = options.thresholds.conditions()
@@ -260,6 +262,7 @@ def read_stream(options: Options) -> StreamSpec:
     return StreamSpec(
         format=given.format,
         chat=_read_chat(given) if is_chat else None,
+        messages=_accept_file("--messages", given.messages),
         expect_text=given.expect_text,
         expect_messages=given.expect_messages,
         stop_messages=given.stop_messages,
@@ -408,7 +411,7 @@ def _read_header(text: str) -> tuple[str, str]:
 def _read_request(contract: ContractOptions, target: Stack | Server, seed: int) -> Request:
     """The request to one of wirelab's services. Raises :class:`UsageError`."""
     from wirelab.drive import request
-    from wirelab.stack.operations import FEED
+    from wirelab.stack.operations import FEED, STREAM_BINDINGS
     from wirelab.stack.reference import Stack
 
     data = request.Data(
@@ -422,7 +425,7 @@ def _read_request(contract: ContractOptions, target: Stack | Server, seed: int) 
     if contract.steps:
         return request.steps(contract.steps, data, seed)
     operation = contract.operation
-    if operation is None and isinstance(target, Stack) and target.axes.binding == "sse":
+    if operation is None and isinstance(target, Stack) and target.axes.binding in STREAM_BINDINGS:
         operation = FEED
     items = request.items(contract.items, contract.item_gap, contract.item_pattern)
     message = request.single(operation, contract.sequence, contract.size, items)

@@ -97,8 +97,9 @@ class Expect(
 class FeedItems(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """The items that Feed of the contract stream is asked for (contracts/stream.proto).
-    Requests have 64 seeds in turn, from `seed` on."""
+    """The items that Feed of the contract stream is asked for, or that Push and Chat send at
+    once (contracts/stream.proto). Requests of Feed and Chat have 64 seeds in turn, from `seed`
+    on."""
 
     count: int = 100
     """Number of items, 1 to 1,000,000."""
@@ -393,6 +394,22 @@ class FileRows(
     per line."""
 
 
+class LinesRows(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="kind",
+    tag="lines",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """The lines of a text file that are not empty, each the value of field `line`; with the
+    same limits."""
+
+    path: str
+    """Its path."""
+
+
 class RandomRows(
     msgspec.Struct,
     frozen=True,
@@ -459,7 +476,7 @@ class Stack(
 
     after_idle: Literal["restart", "keep"] | None = None
     """of a pause, at both ends of a link; restart: it shrinks TCP's congestion window"""
-    binding: Literal["rest", "sse", "soap", "grpc", "iiop", "raw"]
+    binding: Literal["rest", "sse", "websocket", "soap", "grpc", "iiop", "raw"]
     """How the contract is spoken."""
     byte_order: Literal["little", "big"] | None = None
     """of the client's GIOP messages"""
@@ -679,7 +696,7 @@ class ContractWorkload(
     bytes: int = 0
     """Size of the operation's large part in bytes: the text of Hello and HelloBytes, the
     protobuf encoding of Submit's request, the data of Upload, UploadStream and Download, the
-    document of Deploy, each text of Feed and Push. Of no meaning to the others."""
+    document of Deploy, each text of Feed, Push and Chat. Of no meaning to the others."""
     chunk_bytes: int = 65536
     """Size of a chunk in streams, in bytes."""
     contract: str
@@ -687,7 +704,7 @@ class ContractWorkload(
     data: Data | None = None
     """Values that differ from call to call."""
     items: FeedItems | None = None
-    """The items of Feed and Push, with texts of `bytes` bytes; absent: 100 items, 10 ms
+    """The items of Feed, Push and Chat, with texts of `bytes` bytes; absent: 100 items, 10 ms
     apart."""
     operation: str
     """Its name in the contract: `Hello`, `Reserve`, `Book`, …"""
@@ -863,10 +880,10 @@ RandomValue = IntegerRandomValue | TextRandomValue | ChoiceRandomValue
 RowPer = Literal["call", "user"]
 """Who takes the next row."""
 
-Rows = FileRows | RandomRows
+Rows = FileRows | LinesRows | RandomRows
 """Where rows come from."""
 
-StreamFormat = Literal["sse", "ndjson", "openai", "grpc"]
+StreamFormat = Literal["sse", "ndjson", "openai", "grpc", "websocket"]
 """How messages lie in a body."""
 
 Wait = Literal["sleep", "adaptive", "spin"]

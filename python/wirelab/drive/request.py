@@ -46,7 +46,7 @@ class Request:
 
 
 def items(count: int | None, gap: str | None, pattern: str | None) -> Items | None:
-    """The items of Feed and Push; None where no option about them is given. Raises
+    """The items of Feed, Push and Chat; None where no option about them is given. Raises
     :class:`UsageError`."""
     if count is None and gap is None and pattern is None:
         return None

@@ -47,6 +47,10 @@ PROGRESS_MS = 1000
 """Between two lines of progress for somebody who watches."""
 
 
+LINE = b"${line}"
+"""A body that is the line of a file of messages, as the engine fills it in."""
+
+
 @dataclass(frozen=True)
 class Call:
     """What is called, beyond what the target says."""
@@ -83,6 +87,8 @@ class Call:
     @property
     def content(self) -> bytes | None:
         """The body, also one that is made for a stream."""
+        if self.stream.messages is not None:
+            return LINE
         return self.body if self.stream.chat is None else self.stream.chat.body()
 
 
@@ -297,12 +303,13 @@ def _make_tls(server: Server, call: Call) -> Json:
 
 def _describe_server(server: Server, call: Call, amount: Amount) -> dict[str, str]:
     is_grpc = server.kind == "grpc"
+    is_websocket = call.stream.format == "websocket"
     transport = "http/2" if is_grpc or call.http2 else "http/1.1"
     word = "multiplex" if transport == "http/2" else "pipeline"
     in_flight = amount.in_flight or 1
     return {
-        "binding": "grpc" if is_grpc else "rest",
-        "codec": "protobuf" if is_grpc else "text",
+        "binding": "grpc" if is_grpc else "websocket" if is_websocket else "rest",
+        "codec": "protobuf" if is_grpc else "json" if is_websocket else "text",
         "transport": transport,
         "connection": _choose_connection(call, amount),
         "in_flight": f"{word}={in_flight}" if in_flight > 1 else "1",
@@ -327,6 +334,10 @@ def _make_http_workload(server: Server, call: Call) -> Json:
             "--proto belongs to grpc:// and grpcs:// targets", "give the body with --body or --data"
         )
     body, stream = call.content, call.stream
+    if stream.format == "websocket" and body is None:
+        raise UsageError(
+            "a call over WebSocket needs its message", "give it with --data, --body or --messages"
+        )
     workload: Json = {
         "kind": "http",
         "method": call.method or ("GET" if body is None else "POST"),
@@ -337,6 +348,9 @@ def _make_http_workload(server: Server, call: Call) -> Json:
     }
     if stream.format is not None:
         workload["stream"] = stream.workload(stream.format)
+    if stream.messages is not None:
+        rows = {"kind": "lines", "path": str(stream.messages.absolute())}
+        workload["data"] = {"rows": rows}
     return workload
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from wirelab.errors import UsageError
 from wirelab.stack.targets import Server
 
 Json = dict[str, object]
-Format = Literal["sse", "ndjson", "openai"]
+Format = Literal["sse", "ndjson", "openai", "websocket"]
 
 CHAT_PATH = "/v1/chat/completions"
 """Of a chat completion on servers of language models (OpenAI API reference)."""
@@ -19,7 +20,7 @@ ACCEPTED = {
     "ndjson": "application/x-ndjson",
     "openai": "text/event-stream",
 }
-"""``Accept`` by format."""
+"""``Accept`` by format; the handshake of WebSocket has none."""
 MODEL, PROMPT = "default", "Count to 100."
 
 
@@ -52,6 +53,8 @@ class StreamSpec:
     """None: that of gRPC, where the server describes the method as a stream."""
     chat: Chat | None = None
     """The request, where it is not given as a body."""
+    messages: Path | None = None
+    """Of WebSocket: a file with one message per line, instead of a body."""
     expect_text: str | None = None
     expect_messages: int | None = None
     stop_messages: int | None = None
@@ -79,7 +82,7 @@ class StreamSpec:
 
     def headers(self, given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         """The given ones, and those that a client of such streams sends."""
-        own = [("accept", ACCEPTED[self.format])] if self.format else []
+        own = [("accept", ACCEPTED[self.format])] if self.format in ACCEPTED else []
         if self.chat is not None:
             own.append(("content-type", "application/json"))
         names = {name for name, _ in given}
@@ -97,7 +100,7 @@ def accept_server(server: Server, spec: StreamSpec) -> Server:
     if server.kind == "http" and spec.is_given and spec.format is None:
         raise UsageError(
             "options about streams need the format of the stream",
-            "add --sse, --ndjson or --openai",
+            "add --sse, --ndjson, --openai or --websocket",
         )
     if spec.format == "openai" and server.path == "/":
         return replace(server, path=CHAT_PATH)

@@ -229,7 +229,7 @@ class Calls(Sized):
         None,
         ge=1,
         le=operations.ITEMS_MAX,
-        description="number of items per stream, with operation Feed or Push; default 100",
+        description="number of items per stream, with operation Feed, Push or Chat; default 100",
     )
     item_gap: ItemGap | None = Field(
         None, description="mean gap between two items, e.g. 10 ms, the default"
@@ -285,7 +285,7 @@ class Calls(Sized):
         if self.operation or self.sequence:
             return f"a message has either operation, sequence or {kind}"
         if self._items:
-            return f"items applies to operation Feed and Push only, not to {kind}"
+            return f"items applies to operation Feed, Push and Chat only, not to {kind}"
         if has_size or self.chunk is not None:
             return f"write bytes and chunk in the operations of {kind}"
         if self.label is None:

@@ -107,8 +107,11 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
             Operation("FindAllocation", "records"),
             Operation("CountAllocations", "records"),
             *(Operation(name, "petclinic") for name in PETCLINIC),
-            Operation("Feed", "stream", is_sized=True, bindings=("grpc", "sse", "rest")),
-            Operation("Push", "stream", is_sized=True, bindings=("grpc", "rest")),
+            Operation(
+                "Feed", "stream", is_sized=True, bindings=("grpc", "sse", "websocket", "rest")
+            ),
+            Operation("Push", "stream", is_sized=True, bindings=("grpc", "websocket", "rest")),
+            Operation("Chat", "stream", is_sized=True, bindings=("grpc", "websocket")),
         )
     }
 )
@@ -136,6 +139,8 @@ _SEQUENCE_NAMES = frozenset(sequence.name for sequence in SEQUENCES.values())
 
 FEED = "Feed"
 """The only operation of binding ``sse``."""
+STREAM_BINDINGS = MappingProxyType({"sse": FEED, "websocket": f"{FEED}, Push and Chat"})
+"""By binding that has the contract stream alone: its operations."""
 ITEMS_MAX = 1_000_000
 """Items of one stream at most (contracts/README.md, stream)."""
 PATTERNS = ("constant", "bursts", "pause", "tokens")
@@ -163,8 +168,8 @@ def refusal(name: str, axes: Axes) -> str:
         return f"{name} needs a number from an earlier reply and is called within sequences only"
     if operation.bindings and binding not in operation.bindings:
         return f"{name} is not available with {binding}, only with {', '.join(operation.bindings)}"
-    if binding == "sse" and not operation.bindings:
-        return f"{name} is not available with sse, which has only {FEED}"
+    if binding in STREAM_BINDINGS and not operation.bindings:
+        return f"{name} is not available with {binding}, which has only {STREAM_BINDINGS[binding]}"
     if codec == "text" and not operation.has_text:
         return f"{name} with {binding} does not support codec {codec}; use json, protobuf, xml"
     return ""

@@ -13,9 +13,9 @@ from wirelab.errors import UsageError
 from wirelab.secrets.finding import hide_target
 from wirelab.stack.reference import Stack
 
-PORTS = {"http": 80, "https": 443, "grpc": 50051, "grpcs": 50051}
+PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "grpc": 50051, "grpcs": 50051}
 """Default ports by scheme; gRPC's is the port that its documentation uses."""
-SECURE = ("https", "grpcs")
+SECURE = ("https", "wss", "grpcs")
 """Schemes that use TLS."""
 VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 """Characters that a path is sent with as they are."""

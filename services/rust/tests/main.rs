@@ -17,6 +17,7 @@ mod soap;
 mod sockets;
 mod streams;
 mod tls;
+mod websocket;
 
 /// The program under test.
 const SERVICE: &str = env!("CARGO_BIN_EXE_wirelab-rust-service");

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::harness::{Http, Reply, Service, block_on, rest, rest2};
 
-fn vectors(kind: &str) -> Vec<Value> {
+pub fn vectors(kind: &str) -> Vec<Value> {
     let text = include_str!("../../../contracts/vectors/streams.json");
     let mut all: Value = serde_json::from_str(text).expect("the vectors are JSON");
     serde_json::from_value(all[kind].take()).expect("a list")
 }
 
 /// The feeds that end within a second; the schedules of the others are tested without a clock.
-fn short_feeds() -> Vec<Value> {
+pub fn short_feeds() -> Vec<Value> {
     let mut feeds = vectors("feeds");
     feeds.retain(|vector| {
         let items = vector["items"].as_array().expect("a list");
@@ -39,7 +39,7 @@ fn lines(items: &Value) -> String {
 }
 
 /// Of an item: what does not depend on when the service was asked.
-fn keep_without_times(item: &Value) -> Value {
+pub fn keep_without_times(item: &Value) -> Value {
     json!({"index": item["index"], "due_ns": item["due_ns"], "text": item["text"]})
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::http::Request;
+use futures_util::{SinkExt, StreamExt};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -17,6 +18,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use tokio_tungstenite::client_async;
+use tokio_tungstenite::tungstenite::Message;
 
 use crate::harness::{
     Process, Service, block_on, config, grpc, iiop, raw, rest, rest2, soap, with,
@@ -221,6 +224,37 @@ fn other_bindings_go_over_tls_too() {
         });
         assert_eq!(reply, begin, "{request}");
     }
+}
+
+#[test]
+fn a_feed_goes_over_websocket_and_tls_to_an_orderly_end() {
+    let authority = Authority::new("websocket");
+    let mut stack = json!({"binding": "websocket", "codec": "json", "transport": "http/1.1"});
+    stack["security"] = "tls".into();
+    let files = json!({"contract": "stream", "tls": authority.files(false)});
+    let service = Service::start(&stack, files);
+    block_on(async {
+        let client = authority.client(None, &["http/1.1"]);
+        let stream = connect(&service, &client).await.expect("a handshake");
+        let (mut socket, _) = client_async("wss://localhost/stream/feed", stream)
+            .await
+            .unwrap();
+        let request = json!({"count": 100, "bytes": 1000, "gap_us": 1000, "pattern": "bursts"});
+        socket
+            .send(Message::text(request.to_string()))
+            .await
+            .unwrap();
+        let mut items = 0;
+        while socket.next().await.expect("an end").unwrap() != Message::text("") {
+            items += 1;
+        }
+        assert_eq!(items, 100);
+        socket.close(None).await.unwrap();
+        // Without close_notify (RFC 8446 section 6.1) this would be an error.
+        while let Some(message) = socket.next().await {
+            message.unwrap();
+        }
+    });
 }
 
 #[test]

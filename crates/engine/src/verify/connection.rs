@@ -90,6 +90,7 @@ impl Subject for Connection {
         if operation.streaming() {
             return match self.binding {
                 Binding::Grpc => true,
+                Binding::Websocket => operation.has_items(),
                 Binding::Rest => operation.is_in_http(),
                 Binding::Sse => operation == Operation::Feed,
                 _ => false,

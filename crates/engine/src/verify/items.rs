@@ -28,6 +28,17 @@ pub(super) fn of_lines(format: MessageFormat, body: &[u8]) -> Result<Vec<Item>, 
     }
 }
 
+/// The items of messages, each of which ends at one of `ends` in `body`.
+pub(super) fn of_messages(
+    format: MessageFormat,
+    body: &[u8],
+    ends: &[usize],
+) -> Result<Vec<Item>, String> {
+    let begins = std::iter::once(&0).chain(ends);
+    let messages = begins.zip(ends).map(|(from, to)| &body[*from..*to]);
+    messages.map(|message| read(format, message)).collect()
+}
+
 /// The items of a body of events, each of which has its index as its id.
 pub(super) fn of_events(format: MessageFormat, body: &[u8]) -> Result<Vec<Item>, String> {
     let (mut events, mut rest, mut items) = (Events::new(ITEM_BYTES_MAX), body, Vec::new());

@@ -4,7 +4,7 @@ use wirelab_contract::{ApplicationError, Contract, Operation, Reply};
 use wirelab_load::RawResponse;
 use wirelab_stack::Binding;
 use wirelab_verify::Response;
-use wirelab_wire::codec::MessageFormat;
+use wirelab_wire::codec::{Codec, MessageFormat};
 use wirelab_wire::grpc::{Deframer, Piece};
 use wirelab_wire::{Encoding, Head, gzip, soap, zstd};
 
@@ -76,7 +76,12 @@ fn whole(
     let body = plain(head, &response.body)?;
     // GIOP: the sender chooses the byte order, message by message.
     let format = format.in_order(head.byte_order.unwrap_or(format.order));
-    let error = |status: &str| match format.read_error(operation, &body) {
+    let of_errors = match binding {
+        // contracts/README.md: in both codecs.
+        Binding::Websocket => MessageFormat::from(Codec::Json),
+        _ => format,
+    };
+    let error = |status: &str| match of_errors.read_error(operation, &body) {
         Ok(text) => Ok(Response::Error(text)),
         Err(mismatch) => Err(format!("{status}: {mismatch}")),
     };
@@ -110,6 +115,10 @@ fn whole(
         (Binding::Rest, 200) if operation == Operation::Feed => {
             items::of_lines(format, &body).map(Response::Items)
         }
+        (Binding::Websocket, 101) if operation != Operation::Push => {
+            items::of_messages(format, &response.body, &response.pieces).map(Response::Items)
+        }
+        (Binding::Websocket, 101) => read(format, operation, &body).map(Response::Reply),
         (Binding::Sse, 200) => items::of_events(format, &body).map(Response::Items),
         (_, 200) => read(format, operation, &body).map(Response::Reply),
         (_, status) if status == status_of_errors(binding, format) => error("status of an error"),

@@ -125,15 +125,18 @@ pub(crate) enum Parser {
     Lines(Lines),
     /// By the deframer of the reply.
     Grpc,
+    /// By the session: each chunk is a message.
+    Messages,
 }
 
 impl Parser {
-    /// Whether a part of a message has come, and not its end; not of gRPC.
+    /// Whether a part of a message has come, and not its end; not of gRPC
+    /// and WebSocket.
     pub(crate) fn is_within(&self) -> bool {
         match self {
             Parser::Events(events) => events.is_within(),
             Parser::Lines(lines) => lines.is_within(),
-            Parser::Grpc => false,
+            Parser::Grpc | Parser::Messages => false,
         }
     }
 }

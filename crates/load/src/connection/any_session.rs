@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use wirelab_wire::{CallId, ProtocolError, Replies, Request, Session, giop, http1, http2, raw};
+use wirelab_wire::{
+    CallId, ProtocolError, Replies, Request, Session, giop, http1, http2, raw, websocket,
+};
 
 use crate::call::error::ErrorCode;
 
@@ -14,6 +16,7 @@ pub(crate) enum AnySession {
     Http2(Box<http2::Client>),
     Giop(Box<giop::Giop>),
     Raw(Box<raw::Raw>),
+    Websocket(Box<websocket::WebSocket>),
 }
 
 // `Session::receive` is generic over its listener, so there is no `dyn Session`. A match is
@@ -25,6 +28,7 @@ macro_rules! each {
             AnySession::Http2($session) => $body,
             AnySession::Giop($session) => $body,
             AnySession::Raw($session) => $body,
+            AnySession::Websocket($session) => $body,
         }
     };
 }

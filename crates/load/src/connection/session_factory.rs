@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use wirelab_stack::{Binding, Reply, Security, Stack, Transport, Writes};
-use wirelab_wire::{giop, http1, http2, raw};
+use wirelab_wire::{giop, http1, http2, raw, websocket};
 
 use crate::call::fault;
+use crate::call::rejection::MESSAGE_BYTES_MAX;
 use crate::call::result::Fault;
 use crate::connection::any_session::AnySession;
-use crate::plan::{Group, HeadLimits};
+use crate::plan::{Group, HeadLimits, Workload};
 
 /// The largest window of HTTP/2 that is never the limit.
 // Half of 2^31 - 1, beyond which a window is a FLOW_CONTROL_ERROR (RFC 9113 section 6.9.1).
@@ -28,6 +29,7 @@ enum Options {
     Http2(http2::Options),
     Giop(giop::Options),
     Raw(raw::Options),
+    Websocket(websocket::Options),
 }
 
 impl SessionFactory {
@@ -36,6 +38,7 @@ impl SessionFactory {
         let (stack, limits) = (&group.stack, group.head_limits);
         let options = match stack.transport {
             Transport::Http10 => http1(stack, http1::Version::Http10, limits),
+            Transport::Http11 if stack.binding == Binding::Websocket => Ok(websocket(group)),
             Transport::Http11 => http1(stack, http1::Version::Http11, limits),
             Transport::Http2 => Ok(http2(stack, limits)),
             Transport::Tcp if stack.binding == Binding::Raw => raw(stack),
@@ -90,6 +93,9 @@ impl SessionFactory {
             Options::Raw(options) => {
                 AnySession::Raw(Box::new(raw::Raw::new(*options).expect(CHECKED)))
             }
+            Options::Websocket(options) => {
+                AnySession::Websocket(Box::new(websocket::WebSocket::new(*options)))
+            }
         }
     }
 }
@@ -104,15 +110,49 @@ fn http1(stack: &Stack, version: http1::Version, limits: HeadLimits) -> Result<O
         close: stack.closes(),
         pipeline: stack.in_flight,
         split_writes: stack.client.writes == Writes::Split,
-        head_limits: http1::HeadLimits {
-            bytes: limits.bytes,
-            fields: limits.fields,
-        },
+        head_limits: head_limits(limits),
     };
     // Made once for nothing: an illegal plan is refused before load begins, and `session`
     // cannot fail in the middle of a run.
     http1::Http1::new(options).map_err(|error| refused(&error))?;
     Ok(Options::Http1(options))
+}
+
+fn head_limits(limits: HeadLimits) -> http1::HeadLimits {
+    http1::HeadLimits {
+        bytes: limits.bytes,
+        fields: limits.fields,
+    }
+}
+
+/// Services of the contracts end their streams; of others the number of messages is given.
+fn websocket(group: &Group) -> Options {
+    let stack = &group.stack;
+    let stream = match &group.workload {
+        Workload::Http { stream, .. } => stream.as_ref(),
+        _ => None,
+    };
+    let (ending, kind, message_bytes_max) = match stream {
+        None => {
+            let kind = stack.codec.into();
+            (websocket::Ending::EmptyText, Some(kind), MESSAGE_BYTES_MAX)
+        }
+        Some(stream) => {
+            let count = stream.expect_messages.unwrap_or(1);
+            (
+                websocket::Ending::Messages(count),
+                None,
+                stream.message_bytes_max,
+            )
+        }
+    };
+    Options::Websocket(websocket::Options {
+        ending,
+        kind,
+        close: stack.closes(),
+        head_limits: head_limits(group.head_limits),
+        message_bytes_max,
+    })
 }
 
 fn http2(stack: &Stack, limits: HeadLimits) -> Options {

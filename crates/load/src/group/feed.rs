@@ -1,4 +1,4 @@
-//! Feeds of the contract stream, made ready to send.
+//! Streams of items of the contract stream, made ready to send.
 
 use wirelab_contract::stream::{FeedRequest, Item};
 use wirelab_contract::streams::Schedule;
@@ -11,8 +11,8 @@ use crate::call::result::Fault;
 use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::plan::{FeedItems, Group, RowPer, Stream, StreamFormat};
 use crate::request::body::BodyWriter;
-use crate::request::head::{self, encoding, message_format};
-use crate::validate::items::{ItemFormat, ItemRule};
+use crate::request::head::{self, encoding, error_format, message_format, status_of_streams};
+use crate::validate::items::{ItemFormat, ItemRule, ItemsDue};
 use crate::validate::step::Step;
 use crate::validate::stream::StreamRule;
 use crate::validate::{Expectation, Framing, Validator};
@@ -20,16 +20,22 @@ use crate::validate::{Expectation, Framing, Validator};
 /// Seeds that requests take one after the other, so that an item of another stream is found.
 const SEEDS: i64 = 64;
 
+/// Bytes of the texts of all prepared chats at most.
+const CHAT_BYTES_MAX: u64 = 256 << 20;
+
 /// Items of the client, with the texts of a feed.
 pub(super) fn push(bytes: u64, items: &FeedItems) -> Result<Call, Fault> {
     let schedule = schedule(&request(bytes, items, 0))?;
-    let texts = schedule.clone();
-    let items = schedule.map(|due| Item {
+    Ok(Call::Push(of_client(&schedule)))
+}
+
+fn of_client(texts: &Schedule) -> Vec<Item> {
+    let items = texts.clone().map(|due| Item {
         index: due.index,
         text: texts.text(due.index),
         ..Item::default()
     });
-    Ok(Call::Push(items.collect()))
+    items.collect()
 }
 
 fn schedule(request: &FeedRequest) -> Result<Schedule, Fault> {
@@ -41,28 +47,50 @@ fn schedule(request: &FeedRequest) -> Result<Schedule, Fault> {
     })
 }
 
-/// Feeds of items with texts of `bytes` bytes.
-pub(super) fn part(group: &Group, bytes: u64, items: &FeedItems) -> Result<Part, Fault> {
+/// Feeds of items with texts of `bytes` bytes, or chats, whose items the client sends at once.
+pub(super) fn part(
+    group: &Group,
+    operation: Operation,
+    bytes: u64,
+    items: &FeedItems,
+) -> Result<Part, Fault> {
     let stack = &group.stack;
     if stack.transport != Transport::Http2 && stack.in_flight > 1 {
         return Err(fault::plan(
-            "operation Feed: calls behind one in a pipeline would wait for its end",
+            "operations Feed and Chat: calls behind one in a pipeline would wait for its end",
             "use one call in flight per connection, or transport http/2",
         ));
     }
+    let is_chat = operation == Operation::Chat;
+    if is_chat && bytes.saturating_mul(items.count.max(0) as u64) > CHAT_BYTES_MAX / SEEDS as u64 {
+        return Err(fault::plan(
+            "operation Chat: more than 4 MiB in the texts of one call",
+            "use fewer items, or smaller ones",
+        ));
+    }
+    // The client's items have no times.
+    let items = &FeedItems {
+        gap_us: if is_chat { 0 } else { items.gap_us },
+        ..items.clone()
+    };
     let (mut schedules, mut rows) = (Vec::new(), Vec::new());
     for offset in 0..SEEDS {
         let request = request(bytes, items, offset);
-        schedules.push(schedule(&request)?);
-        rows.push(row(group, request)?);
+        let schedule = schedule(&request)?;
+        let call = match is_chat {
+            true => Call::Chat(of_client(&schedule)),
+            false => Call::Feed(request),
+        };
+        schedules.push(schedule);
+        rows.push(row(group, &call)?);
     }
     let first = rows[0].0.clone();
     Ok(Part {
         requests: vec![first],
         steps: vec![Step {
             operation: 0,
-            name: Operation::Feed.name().to_owned(),
-            validator: validator(stack, schedules)?.into(),
+            name: operation.name().to_owned(),
+            validator: validator(stack, operation, schedules)?.into(),
         }],
         builder: None,
         rows: Some(PartRows {
@@ -84,24 +112,29 @@ fn request(bytes: u64, items: &FeedItems, offset: i64) -> FeedRequest {
     }
 }
 
-fn row(group: &Group, request: FeedRequest) -> Result<PreparedRow, Fault> {
-    let (stack, call) = (&group.stack, Call::Feed(request));
-    let mut request = head::of_operation(stack, Operation::Feed)?;
+fn row(group: &Group, call: &Call) -> Result<PreparedRow, Fault> {
+    let stack = &group.stack;
+    let mut request = head::of_operation(stack, call.operation())?;
     let writer = BodyWriter::new(stack, message_format(stack)).called_by(group);
-    let body = writer.body(&call).map_err(|error| {
+    let body = writer.body(call).map_err(|error| {
         fault::plan(
             error.to_string(),
-            "use codec json with rest and sse, protobuf with grpc",
+            "use codec json with rest and sse, protobuf with grpc, either with websocket",
         )
     })?;
     request.body = body.into();
     Ok((request, None))
 }
 
-fn validator(stack: &Stack, schedules: Vec<Schedule>) -> Result<Validator, Fault> {
+fn validator(
+    stack: &Stack,
+    operation: Operation,
+    schedules: Vec<Schedule>,
+) -> Result<Validator, Fault> {
     let (format, framing, media_type) = match stack.binding {
         Binding::Grpc => (StreamFormat::Grpc, Framing::Grpc, ContentType::Grpc),
         Binding::Sse => (StreamFormat::Sse, Framing::Whole, ContentType::EventStream),
+        Binding::Websocket => (StreamFormat::Websocket, Framing::Whole, ContentType::Absent),
         // No other type has a name of its own here.
         _ => (StreamFormat::Ndjson, Framing::Whole, ContentType::Other),
     };
@@ -109,16 +142,20 @@ fn validator(stack: &Stack, schedules: Vec<Schedule>) -> Result<Validator, Fault
         Codec::Protobuf => ItemFormat::Protobuf,
         _ => ItemFormat::Json,
     };
-    let expectation = Expectation::Items(ItemRule::new(items, schedules));
+    let due = match operation {
+        Operation::Chat => ItemsDue::Received,
+        _ => ItemsDue::Scheduled,
+    };
+    let expectation = Expectation::Items(ItemRule::new(items, due, schedules));
     let mut validator = Validator::new(framing, expectation, stack.work == Work::Decode);
-    validator.status = Some(200);
+    validator.status = Some(status_of_streams(stack.binding));
     validator.content_type = Some(media_type);
     validator.encoding = Some(match stack.binding {
         Binding::Grpc => encoding(stack.compression).0,
         // Messages cannot be seen through a compressed body.
         _ => Encoding::Identity,
     });
-    validator.errors = Some((message_format(stack), Operation::Feed));
+    validator.errors = Some((error_format(stack), operation));
     validator.stream = Some(StreamRule::of(&Stream::new(format))?);
     Ok(validator)
 }

@@ -1,7 +1,7 @@
 //! A plan's groups, checked and made ready to run.
 
 use wirelab_stack::{Binding, Connection, Stack};
-use wirelab_wire::{Request, giop, http1, raw};
+use wirelab_wire::{Request, giop, http1, raw, websocket};
 
 use crate::call::clock::ns;
 use crate::call::fault;
@@ -141,6 +141,7 @@ fn check_request(binding: Binding, request: &Request) -> Result<(), Fault> {
             // HTTP/2 carries the same method, path and fields: one check serves both.
             http1::check_request(request).map_err(|error| error.to_string())
         }
+        Binding::Websocket => websocket::check_request(request).map_err(|error| error.to_string()),
         Binding::Iiop => giop::check_request(request).map_err(|error| error.to_string()),
         Binding::Raw => raw::check_request(request).map_err(|error| error.to_string()),
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use prost_reflect::MethodDescriptor;
 use wirelab_stack::{Binding, Stack, Transport, Work};
+use wirelab_wire::websocket::{Kind, append_message};
 use wirelab_wire::{ContentType, Encoding, Request};
 
 use crate::call::fault;
@@ -15,7 +16,7 @@ use crate::plan::{
 };
 use crate::request::body::{BodyWriter, compress};
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
-use crate::request::head::{self, encoding, message_format};
+use crate::request::head::{self, encoding, message_format, status_of_streams};
 use crate::request::own_sequence::{OwnSequence, Template};
 use crate::request::placeholders::{Within, filled};
 use crate::request::rows::RowPicker;
@@ -260,10 +261,12 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
     else {
         unreachable!("asked for HTTP workloads only")
     };
-    if stack.binding != Binding::Rest {
+    let is_websocket = stack.binding == Binding::Websocket;
+    let has_messages = stream.as_ref().map(|stream| stream.format) == Some(StreamFormat::Websocket);
+    if (stack.binding != Binding::Rest || has_messages) && !(is_websocket && has_messages) {
         return refuse(
-            "workload http goes with binding rest",
-            "use binding rest, or workload grpc",
+            "workload http goes with binding rest, or with binding websocket and its stream",
+            "use binding rest, workload grpc, or stream.format websocket",
         );
     }
     let mut fields = lower_case(headers);
@@ -281,10 +284,13 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
         validator.stream = Some(http_stream(stack, stream)?);
         // Messages cannot be seen through a compressed body.
         validator.encoding = Some(Encoding::Identity);
-        let is_events = stream.format != StreamFormat::Ndjson;
+        let is_events = matches!(stream.format, StreamFormat::Sse | StreamFormat::OpenAi);
         validator.content_type = is_events.then_some(ContentType::EventStream);
     }
-    validator.status = expect.as_ref().and_then(|expect| expect.status);
+    validator.status = match is_websocket {
+        true => Some(status_of_streams(stack.binding)),
+        false => expect.as_ref().and_then(|expect| expect.status),
+    };
     let body = decode_base64(body_base64)?;
     let name = name.clone().unwrap_or_else(|| path.clone());
     let (method, path, compression) = (method.clone(), path.clone(), stack.compression);
@@ -294,6 +300,9 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
         if let (false, (_, Some(name))) = (body.is_empty(), encoding(compression)) {
             fields.push(("content-encoding".into(), name.into()));
             body = compress(compression, &body).unwrap_or(body);
+        }
+        if is_websocket {
+            body = as_message(&body);
         }
         Ok(Request {
             method: method.clone(),
@@ -397,6 +406,17 @@ fn grpc(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
 }
 
 /// What makes a stream over HTTP right.
+/// A body that is one message of WebSocket: text if it is UTF-8.
+fn as_message(body: &[u8]) -> Vec<u8> {
+    let kind = match std::str::from_utf8(body) {
+        Ok(_) => Kind::Text,
+        Err(_) => Kind::Binary,
+    };
+    let mut message = Vec::new();
+    append_message(&mut message, kind, body);
+    message
+}
+
 fn http_stream(stack: &Stack, stream: &Stream) -> Result<StreamRule, Fault> {
     if stream.format == StreamFormat::Grpc {
         return refuse(

@@ -19,7 +19,9 @@ use crate::group::{feed, third_party};
 use crate::plan::{Carry, Data, FeedItems, Group, RowPer, SequenceStep, Workload};
 use crate::request::body::BodyWriter;
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
-use crate::request::head::{self, encoding, media_type, message_format};
+use crate::request::head::{
+    self, encoding, error_format, media_type, message_format, status_of_streams,
+};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
@@ -157,14 +159,8 @@ fn of_items(
     items: &FeedItems,
 ) -> Result<Part, Fault> {
     match operation {
-        Operation::Feed => feed::part(group, bytes, items),
         Operation::Push => fixed(group, &feed::push(bytes, items)?),
-        _ => refuse(
-            format!(
-                "operation {operation}: the engine sends requests whole, and waits for replies"
-            ),
-            "use operation Feed or Push",
-        ),
+        _ => feed::part(group, operation, bytes, items),
     }
 }
 
@@ -174,7 +170,8 @@ fn fixed(group: &Group, call: &Call) -> Result<Part, Fault> {
     let format = message_format(stack);
     let mut request = head::of_call(stack, call)?;
     let writer = BodyWriter::new(stack, format).called_by(group);
-    if !matches!(request.method.as_str(), "GET" | "DELETE") {
+    let has_body = !matches!(request.method.as_str(), "GET" | "DELETE");
+    if has_body || stack.binding == Binding::Websocket {
         request.body = writer.body(call).map_err(unsupported)?.into();
     }
     let expected = Expected::of(format, call).map_err(unsupported)?;
@@ -526,12 +523,13 @@ fn validator(stack: &Stack, operation: Operation, expectation: Expectation) -> V
         Binding::Rest => operation.route(),
         _ => None,
     };
-    validator.status = Some(route.map_or(200, |route| route.status));
+    let status = route.map(|route| route.status);
+    validator.status = Some(status.unwrap_or_else(|| status_of_streams(stack.binding)));
     validator.encoding = Some(encoding(stack.compression).0);
-    validator.errors = Some((message_format(stack), operation));
+    validator.errors = Some((error_format(stack), operation));
     match stack.binding {
         Binding::Raw => validator.imposed = validator.encoding,
-        Binding::Iiop => {}
+        Binding::Iiop | Binding::Websocket => {}
         // A reply without a body has no content type.
         _ if route.is_some_and(|route| route.reply == ReplyBody::Empty) => {}
         _ => validator.content_type = Some(media_type(stack).1),

@@ -31,6 +31,12 @@ pub enum Rows {
         /// object per line.
         path: String,
     },
+    /// The lines of a text file that are not empty, each the value of field `line`; with the same
+    /// limits.
+    Lines {
+        /// Its path.
+        path: String,
+    },
     /// Random values, made before the load.
     Random {
         /// How many rows.

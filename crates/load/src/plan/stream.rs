@@ -18,6 +18,9 @@ pub enum StreamFormat {
     OpenAi,
     /// Length-prefixed messages; only with kind `grpc`.
     Grpc,
+    /// Messages of WebSocket; only with binding websocket. Each reply has `expect_messages` of
+    /// them, 1 if it is absent.
+    Websocket,
 }
 
 /// A reply that is a stream of messages: each is stamped when it arrives. Keys of `expect` about
@@ -50,8 +53,8 @@ pub struct Stream {
     pub expect_messages: Option<u64>,
 }
 
-/// The items that Feed of the contract stream is asked for (contracts/stream.proto). Requests have
-/// 64 seeds in turn, from `seed` on.
+/// The items that Feed of the contract stream is asked for, or that Push and Chat send at once
+/// (contracts/stream.proto). Requests of Feed and Chat have 64 seeds in turn, from `seed` on.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]

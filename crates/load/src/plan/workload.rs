@@ -22,7 +22,7 @@ pub enum Workload {
         /// Size of the operation's large part in bytes: the text of Hello and
         /// HelloBytes, the protobuf encoding of Submit's request, the data of
         /// Upload, UploadStream and Download, the document of Deploy,
-        /// each text of Feed and Push. Of no meaning to the others.
+        /// each text of Feed, Push and Chat. Of no meaning to the others.
         #[serde(default)]
         bytes: u64,
         /// Size of a chunk in streams, in bytes.
@@ -34,7 +34,7 @@ pub enum Workload {
         /// Values that differ from call to call.
         #[serde(default)]
         data: Option<Data>,
-        /// The items of Feed and Push, with texts of `bytes` bytes; absent: 100 items, 10 ms
+        /// The items of Feed, Push and Chat, with texts of `bytes` bytes; absent: 100 items, 10 ms
         /// apart.
         #[serde(default)]
         items: Option<FeedItems>,

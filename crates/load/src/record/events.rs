@@ -141,6 +141,7 @@ impl Replies for Events<'_> {
             }
             // The session knows that its connection ended, its caller knows why.
             Failure::Unprocessed | Failure::Truncated | Failure::Closed => self.kind_of_closed,
+            Failure::ClosedWith { .. } => ErrorKind::Closed,
         };
         let reason = match (kind, self.cause) {
             (ErrorKind::Timeout, None) => {

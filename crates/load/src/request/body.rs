@@ -1,9 +1,10 @@
 //! Bodies of requests: typed calls to the bytes that a session is given.
 
-use wirelab_contract::Call as Typed;
+use wirelab_contract::{Call as Typed, Operation};
 use wirelab_stack::{Binding, Compression, Stack};
 use wirelab_wire::codec::{MessageFormat, Unsupported};
 use wirelab_wire::soap::UsernameToken;
+use wirelab_wire::websocket::{Kind, append_message};
 use wirelab_wire::{grpc, gzip, zstd};
 
 use crate::plan::Group;
@@ -43,6 +44,7 @@ impl BodyWriter {
         for message in self.format.encode_as(call, self.caller.as_ref())? {
             self.wrap(&message, &mut body);
         }
+        self.end(call.operation(), &mut body);
         Ok(body)
     }
 
@@ -52,7 +54,8 @@ impl BodyWriter {
         const CHECKED: &str = "the workload was checked";
         let caller = self.caller.as_ref();
         // Then the body is the message, and it is written in place without a copy.
-        let plain = self.compression == Compression::None && self.binding != Binding::Grpc;
+        let is_framed = matches!(self.binding, Binding::Grpc | Binding::Websocket);
+        let plain = self.compression == Compression::None && !is_framed;
         if plain {
             return self
                 .format
@@ -71,8 +74,25 @@ impl BodyWriter {
         let message = compressed.as_deref().unwrap_or(message);
         match self.binding {
             Binding::Grpc => out.extend(grpc::frame(message, compressed.is_some())),
+            Binding::Websocket => self.append_message(message, out),
             _ => out.extend_from_slice(message),
         }
+    }
+
+    /// Appends what ends the messages of a request where their number does not
+    /// (contracts/README.md, WebSocket).
+    pub(crate) fn end(&self, operation: Operation, out: &mut Vec<u8>) {
+        let is_stream = self.binding == Binding::Websocket && operation != Operation::Feed;
+        if is_stream {
+            append_message(out, Kind::Text, &[]);
+        }
+    }
+
+    /// As a message of WebSocket; items in JSON without the end of a line.
+    fn append_message(&self, message: &[u8], out: &mut Vec<u8>) {
+        let kind = Kind::from(self.format.codec);
+        let line = message.strip_suffix(b"\n").filter(|_| kind == Kind::Text);
+        append_message(out, kind, line.unwrap_or(message));
     }
 
     /// Compresses a message that lies in `out` alone, as the stack says.

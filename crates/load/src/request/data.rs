@@ -63,6 +63,7 @@ impl Cell {
 pub(crate) fn read(rows: &Rows) -> Result<Vec<Row>, Fault> {
     let rows = match rows {
         Rows::File { path } => from_file(path)?,
+        Rows::Lines { path } => from_lines(path, &read_text(path)?),
         Rows::Random {
             count,
             seed,
@@ -83,7 +84,7 @@ fn refuse<T>(message: String, remedy: &str) -> Result<T, Fault> {
     Err(fault::plan(message, remedy))
 }
 
-fn from_file(path: &str) -> Result<Vec<Row>, Fault> {
+fn read_text(path: &str) -> Result<String, Fault> {
     let mut text = String::new();
     let read = File::open(path).and_then(|file| {
         // One byte more than is allowed, to see that there is more.
@@ -101,6 +102,22 @@ fn from_file(path: &str) -> Result<Vec<Row>, Fault> {
             "use a smaller file: rows are taken again after the last",
         );
     }
+    Ok(text)
+}
+
+fn from_lines(path: &str, text: &str) -> Vec<Row> {
+    let name: Arc<str> = "line".into();
+    let lines = text.lines().enumerate();
+    let lines = lines.filter(|(_, line)| !line.is_empty());
+    let rows = lines.map(|(at, line)| Row {
+        place: format!("{path}, line {}", at + 1),
+        values: vec![(Arc::clone(&name), Cell::Text(line.to_owned()))],
+    });
+    rows.collect()
+}
+
+fn from_file(path: &str) -> Result<Vec<Row>, Fault> {
+    let text = read_text(path)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let rows = match path.rsplit_once('.') {
         Some((_, "csv")) => from_csv(path, text)?,

@@ -3,7 +3,7 @@
 
 use wirelab_contract::clinic::routes::Route;
 use wirelab_contract::{Call, Message, MessageVisitor, Operation};
-use wirelab_stack::{Binding, Compression, Stack};
+use wirelab_stack::{Binding, Codec, Compression, Stack};
 use wirelab_wire::codec::MessageFormat;
 use wirelab_wire::{ContentType, Encoding, Request, soap};
 
@@ -18,6 +18,15 @@ pub(crate) fn message_format(stack: &Stack) -> MessageFormat {
         .with_cache(stack.token_cache)
 }
 
+/// How application errors are written: over WebSocket in JSON, whatever the codec
+/// (contracts/README.md, WebSocket).
+pub(crate) fn error_format(stack: &Stack) -> MessageFormat {
+    match stack.binding {
+        Binding::Websocket => MessageFormat::from(Codec::Json),
+        _ => message_format(stack),
+    }
+}
+
 /// The version of SOAP; 1.1 where the stack has none.
 pub(crate) fn version(stack: &Stack) -> soap::Version {
     stack.soap.into()
@@ -28,7 +37,9 @@ pub(crate) fn media_type(stack: &Stack) -> (&'static str, ContentType) {
     let name = match stack.binding {
         Binding::Grpc => "application/grpc",
         Binding::Soap => version(stack).media_type(),
-        Binding::Rest | Binding::Sse | Binding::Iiop | Binding::Raw => stack.codec.media_type(),
+        Binding::Rest | Binding::Sse | Binding::Websocket | Binding::Iiop | Binding::Raw => {
+            stack.codec.media_type()
+        }
     };
     (name, ContentType::named(name.as_bytes()))
 }
@@ -50,7 +61,7 @@ pub(crate) fn accepts(stack: &Stack) -> Option<(String, String)> {
     let field = match stack.binding {
         Binding::Rest | Binding::Sse | Binding::Soap => "accept-encoding",
         Binding::Grpc => "grpc-accept-encoding",
-        Binding::Iiop | Binding::Raw => return None,
+        Binding::Websocket | Binding::Iiop | Binding::Raw => return None,
     };
     Some((field.to_owned(), name?.to_owned()))
 }
@@ -63,6 +74,7 @@ pub(crate) fn of_operation(stack: &Stack, operation: Operation) -> Result<Reques
     match stack.binding {
         Binding::Rest | Binding::Sse if operation.has_items() => items(stack, operation),
         Binding::Rest | Binding::Sse => rest(stack, operation),
+        Binding::Websocket => websocket(operation),
         Binding::Soap => Ok(soap(stack, operation)),
         Binding::Grpc => Ok(grpc(stack, &operation.grpc_path())),
         Binding::Iiop => Ok(Request {
@@ -148,6 +160,30 @@ fn items(stack: &Stack, operation: Operation) -> Result<Request, Fault> {
         method: method.into(),
         path: path.into(),
         fields: vec![field("accept", accepted), field("content-type", sent)],
+        ..Request::default()
+    })
+}
+
+/// The status of a stream of items that is right.
+pub(crate) fn status_of_streams(binding: Binding) -> u16 {
+    match binding {
+        // Switching Protocols (RFC 9110 section 15.2.2).
+        Binding::Websocket => 101,
+        _ => 200,
+    }
+}
+
+/// The path of a stream of items over WebSocket (contracts/README.md, WebSocket).
+fn websocket(operation: Operation) -> Result<Request, Fault> {
+    if !operation.has_items() {
+        return Err(fault::plan(
+            format!("operation {operation}: binding websocket does not have it"),
+            "use Feed, Push or Chat",
+        ));
+    }
+    Ok(Request {
+        method: "GET".into(),
+        path: format!("/stream/{}", operation.name().to_ascii_lowercase()),
         ..Request::default()
     })
 }

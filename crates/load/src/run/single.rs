@@ -40,6 +40,8 @@ pub struct RawResponse {
     /// declares it, with gRPC frames. Contents of raw are plain, tokens are the text
     /// that they stand for.
     pub body: Vec<u8>,
+    /// Where its pieces end as they came; of WebSocket each piece is a message.
+    pub pieces: Vec<usize>,
     /// How the reply ended, if it did.
     pub end: Option<End>,
     /// Why it did not.
@@ -61,6 +63,7 @@ impl Replies for RawResponse {
 
     fn body(&mut self, _: CallId, chunk: &[u8]) {
         self.body.extend_from_slice(chunk);
+        self.pieces.push(self.body.len());
     }
 
     fn end(&mut self, _: CallId, end: End) {
@@ -84,6 +87,7 @@ pub struct Single {
     authority: String,
     timeout: Duration,
     sent: u64,
+    last_path: String,
     open: Option<Open>,
 }
 
@@ -129,6 +133,7 @@ impl Single {
             target,
             authority,
             sent: 0,
+            last_path: String::new(),
             open: None,
         })
     }
@@ -148,7 +153,7 @@ impl Single {
         let messages = self.format.encode(call);
         let messages = messages.map_err(|error: Unsupported| error.to_string())?;
         let head = head::of_call(&self.group.stack, call).map_err(|fault| fault_text(&fault))?;
-        self.exchange(head, &messages)
+        self.exchange(call.operation(), head, &messages)
     }
 
     /// Sends a message of the codec as it is, uncompressed, as the request of
@@ -158,10 +163,8 @@ impl Single {
     /// As [`Single::call`].
     pub fn send(&mut self, operation: Operation, message: &[u8]) -> Result<RawResponse, String> {
         let head = head::of_operation(&self.group.stack, operation);
-        self.exchange(
-            head.map_err(|fault| fault_text(&fault))?,
-            &[message.to_vec()],
-        )
+        let head = head.map_err(|fault| fault_text(&fault))?;
+        self.exchange(operation, head, &[message.to_vec()])
     }
 
     /// The same at a path of its own, where the operation has one with parameters.
@@ -177,18 +180,27 @@ impl Single {
         let head = head::of_operation(&self.group.stack, operation);
         let mut head = head.map_err(|fault| fault_text(&fault))?;
         path.clone_into(&mut head.path);
-        self.exchange(head, &[message.to_vec()])
+        self.exchange(operation, head, &[message.to_vec()])
     }
 
-    fn exchange(&mut self, head: Request, messages: &[Vec<u8>]) -> Result<RawResponse, String> {
+    fn exchange(
+        &mut self,
+        operation: Operation,
+        head: Request,
+        messages: &[Vec<u8>],
+    ) -> Result<RawResponse, String> {
         let deadline = Instant::now() + self.timeout;
-        let mut open = match self.open.take() {
+        // A connection of WebSocket has one path.
+        let has_other_path = self.group.stack.binding == Binding::Websocket;
+        let has_other_path = has_other_path && self.last_path != head.path;
+        self.last_path.clone_from(&head.path);
+        let mut open = match self.open.take().filter(|_| !has_other_path) {
             Some(open) if open.session.capacity() > 0 && !open.session.finished() => open,
             _ => self
                 .connect()
                 .map_err(|error| format!("connect: {error}"))?,
         };
-        let request = self.request(head, messages, &mut open.tokens)?;
+        let request = self.request(operation, head, messages, &mut open.tokens)?;
         let mut response = open.exchange(&Arc::new(request), deadline)?;
         if response.end.is_some() {
             self.unwrap(&mut response, &mut open.tokens)?;
@@ -201,6 +213,7 @@ impl Single {
 
     fn request(
         &mut self,
+        operation: Operation,
         mut request: Request,
         messages: &[Vec<u8>],
         tokens: &mut Tokens,
@@ -211,7 +224,8 @@ impl Single {
         request.authority.clone_from(&self.authority);
         // Content has no defined meaning in them (RFC 9110 sections 9.3.1 and 9.3.5); the path
         // holds the arguments.
-        if matches!(request.method.as_str(), "GET" | "DELETE") {
+        let has_body = !matches!(request.method.as_str(), "GET" | "DELETE");
+        if !has_body && self.group.stack.binding != Binding::Websocket {
             return Ok(request);
         }
         let mut body = Vec::new();
@@ -226,6 +240,7 @@ impl Single {
                 _ => self.writer.wrap(message, &mut body),
             }
         }
+        self.writer.end(operation, &mut body);
         request.body = body.into();
         Ok(request)
     }

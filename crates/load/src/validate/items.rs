@@ -21,10 +21,20 @@ pub(crate) enum ItemFormat {
     Protobuf,
 }
 
-/// What makes the items of feeds right.
+/// From when items are late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ItemsDue {
+    /// When the schedule of the feed says.
+    Scheduled,
+    /// When the service received the item that this one answers.
+    Received,
+}
+
+/// What makes the items of feeds and chats right.
 #[derive(Debug)]
 pub(crate) struct ItemRule {
     format: ItemFormat,
+    due: ItemsDue,
     /// By row of requests; at least one.
     schedules: Vec<Schedule>,
 }
@@ -42,8 +52,12 @@ struct ReadItem<'a> {
 }
 
 impl ItemRule {
-    pub(crate) fn new(format: ItemFormat, schedules: Vec<Schedule>) -> ItemRule {
-        ItemRule { format, schedules }
+    pub(crate) fn new(format: ItemFormat, due: ItemsDue, schedules: Vec<Schedule>) -> ItemRule {
+        ItemRule {
+            format,
+            due,
+            schedules,
+        }
     }
 
     /// The feed of a request of that row.
@@ -64,7 +78,7 @@ impl ItemRule {
             return Err(wrong(format!("an item after all {count}")).with_body(message));
         };
         check_content(&state.missing, due, &item)
-            .and_then(|()| times(state, due, &item))
+            .and_then(|()| times(state, self.due, due, &item))
             .map(|times| state.times.push(times))
             .map_err(|reason| wrong(reason).with_body(message))
     }
@@ -127,7 +141,12 @@ fn check_content(schedule: &Schedule, due: Due, item: &ReadItem) -> Result<(), S
 }
 
 /// How late an item was, by its own times and that of the read.
-fn times(state: &mut ItemState, due: Due, item: &ReadItem) -> Result<ItemTimes, String> {
+fn times(
+    state: &mut ItemState,
+    items_due: ItemsDue,
+    due: Due,
+    item: &ReadItem,
+) -> Result<ItemTimes, String> {
     let index = due.index;
     let ns = |name: &str, value: i64| {
         let ns = u64::try_from(value).ok().filter(|ns| *ns <= state.read_at);
@@ -139,11 +158,14 @@ fn times(state: &mut ItemState, due: Due, item: &ReadItem) -> Result<ItemTimes, 
     };
     let sent = ns("sent_ns", item.sent_ns)?;
     let received = ns("received_ns", item.received_ns)?;
-    match (index, received) {
-        (0, 0) => return Err("item 0 does not say when the request was received".into()),
-        (0, received) => state.received_ns = received,
-        (_, 0) => {}
-        (index, _) => return Err(format!("item {index} has a time of receipt")),
+    match (items_due, index, received) {
+        (ItemsDue::Received, _, 0) => {
+            return Err(format!("item {index} does not say when it was received"));
+        }
+        (_, 0, 0) => return Err("item 0 does not say when the request was received".into()),
+        (ItemsDue::Received, ..) | (_, 0, _) => state.received_ns = received,
+        (_, _, 0) => {}
+        (_, index, _) => return Err(format!("item {index} has a time of receipt")),
     }
     let at = state.received_ns + due.due_ns;
     let service_late = sent.checked_sub(at);
@@ -169,7 +191,7 @@ mod tests {
     fn rule(format: ItemFormat) -> ItemRule {
         let seeds = (0..2).map(|seed| FeedRequest { seed, ..sample(12) });
         let schedules = seeds.map(|request| Schedule::of(&request).unwrap());
-        ItemRule::new(format, schedules.collect())
+        ItemRule::new(format, ItemsDue::Scheduled, schedules.collect())
     }
 
     /// The items of a right service, each sent 7 ns after it was due.
@@ -265,6 +287,40 @@ mod tests {
         mixed[6] = other[6].clone();
         let found = refusal(&rule, &mixed).unwrap();
         assert!(found.contains("another stream"), "{found}");
+    }
+
+    #[test]
+    fn an_item_of_a_chat_is_late_from_its_own_receipt() {
+        let request = FeedRequest {
+            gap_us: 0,
+            ..sample(12)
+        };
+        let schedule = Schedule::of(&request).unwrap();
+        let rule = ItemRule::new(ItemFormat::Json, ItemsDue::Received, vec![schedule.clone()]);
+        let mut state = rule.begin(0);
+        for index in 0..10 {
+            let received_ns = 1_000 * i64::from(index) + 1;
+            state.read_at = received_ns as u64 + 60;
+            let item = Item {
+                index,
+                due_ns: 0,
+                sent_ns: received_ns + 20,
+                received_ns,
+                text: schedule.text(index),
+            };
+            take(&rule, &mut state, &item).unwrap();
+        }
+        let expected = ItemTimes {
+            lateness: 60,
+            service_late: 20,
+            delivery: 40,
+        };
+        assert_eq!(state.times, [expected; 10]);
+        let silent = Item {
+            text: schedule.text(0),
+            ..Item::default()
+        };
+        assert!(take(&rule, &mut rule.begin(0), &silent).is_err());
     }
 
     #[test]

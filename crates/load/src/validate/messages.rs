@@ -82,7 +82,8 @@ impl Validator {
                     stream.is_stopped = true;
                 }
             }
-            if stream.is_stopped {
+            // A chunk of these is one message, even if it is empty.
+            if stream.is_stopped || matches!(stream.parser, Parser::Messages) {
                 break;
             }
         }
@@ -102,6 +103,10 @@ impl Validator {
             Parser::Events(events) => events.next(rest).map_err(protocol)?,
             Parser::Lines(lines) => lines.next(rest).map_err(protocol)?,
             Parser::Grpc => self.next_framed(state, rest),
+            Parser::Messages => {
+                let message = std::mem::take(rest);
+                return self.take_content(rule, stream, message, state.items.as_deref_mut());
+            }
         };
         // Other faults of a message of gRPC wait for the status, which outranks them.
         if let Some(bad) = state.bad.take_if(|bad| bad.kind == ErrorKind::Protocol) {
@@ -128,7 +133,7 @@ impl Validator {
             Parser::Lines(lines) => self
                 .check_json(lines.line())
                 .and_then(|()| self.take_content(rule, stream, lines.line(), items)),
-            Parser::Grpc => Ok(Next::Message { is_item: true }),
+            Parser::Grpc | Parser::Messages => Ok(Next::Message { is_item: true }),
         };
         stream.parser = parser;
         taken

@@ -88,6 +88,7 @@ impl StreamRule {
                 StreamFormat::Sse | StreamFormat::OpenAi => Parser::Events(Events::new(most)),
                 StreamFormat::Ndjson => Parser::Lines(Lines::new(most)),
                 StreamFormat::Grpc => Parser::Grpc,
+                StreamFormat::Websocket => Parser::Messages,
             },
             tail: Vec::new(),
             has_text: self

@@ -131,7 +131,7 @@ pub fn supports(codec: Codec, operation: Operation) -> bool {
         // Text has one unnamed value, which only Hello's reply is.
         Codec::Text => operation == Operation::Hello,
         Codec::Protobuf => true,
-        Codec::Json => !operation.streaming() || operation.is_in_http(),
+        Codec::Json => !operation.streaming() || operation.has_items(),
         _ if operation.contract().is_json_and_protobuf_only() => false,
         // Streams need a protocol that frames messages, which is gRPC here.
         _ => !operation.streaming(),

@@ -12,6 +12,7 @@ use crate::http2;
 use crate::raw::report::Records;
 use crate::raw::{self, Raw};
 use crate::session::{CallId, End, Failure, Head, Replies, Request, Session};
+use crate::websocket::{self, Kind, WebSocket, append_message};
 
 /// Calls in flight at the beginning.
 const CALLS: u32 = 3;
@@ -116,6 +117,48 @@ pub fn fuzz_http1(data: &[u8]) {
         ..http1::Options::default()
     };
     run_session(Http1::new(options).expect("options that agree"), data);
+}
+
+/// Frames of WebSocket, after a handshake that is right.
+pub fn fuzz_websocket(data: &[u8]) {
+    let Some((step, input)) = data.split_first() else {
+        return;
+    };
+    let mut body = Vec::new();
+    append_message(&mut body, Kind::Text, b"{}");
+    let mut session = WebSocket::new(websocket::Options {
+        ending: websocket::Ending::EmptyText,
+        kind: Some(Kind::Text),
+        close: false,
+        head_limits: http1::HeadLimits::default(),
+        message_bytes_max: 1 << 16,
+    });
+    let request = Request {
+        body: body.into(),
+        ..(*request()).clone()
+    };
+    session.send(0, &Arc::new(request));
+    let mut order = EventOrder(BTreeMap::from([(0, Stage::Sent)]));
+    let mut out = Vec::new();
+    session.pump(&mut out);
+    let asked = String::from_utf8(out).expect("a head is ASCII");
+    let (_, key) = asked.split_once("sec-websocket-key: ").expect("a key");
+    let accept = websocket::accept_of(key.lines().next().expect("a line"));
+    let head = format!(
+        "HTTP/1.1 101 \r\nupgrade: websocket\r\nconnection: upgrade\r\n\
+         sec-websocket-accept: {accept}\r\n\r\n"
+    );
+    let switched = session.receive(head.as_bytes(), &mut order);
+    switched.expect("a handshake that is right");
+    for piece in input.chunks(usize::from(*step).max(1)) {
+        let mut out = Vec::new();
+        while session.pump(&mut out) {}
+        if session.receive(piece, &mut order).is_err() {
+            break;
+        }
+    }
+    session.closed(&mut order);
+    assert_eq!(order.0[&0], Stage::Ended);
 }
 
 /// Frames of HTTP/2.

@@ -157,6 +157,15 @@ fn unfold(input: &[u8], limits: HeadLimits) -> Option<Vec<u8>> {
     copy
 }
 
+/// As [`parse`], for a client that asked for another protocol: the head, and its length in bytes.
+pub(crate) fn parse_upgrade(
+    input: &[u8],
+    limits: HeadLimits,
+) -> Result<Option<(Head, usize)>, ProtocolError> {
+    let parsed = parse_unsolicited(input, false, limits)?;
+    Ok(parsed.map(|parsed| (parsed.head, parsed.bytes)))
+}
+
 /// What a parsed head means, once it is whole.
 #[inline]
 fn read_fields(
@@ -213,7 +222,7 @@ fn too_long(limits: HeadLimits, input: &[u8]) -> ProtocolError {
 }
 
 /// The fields of a head that [`parse`] took, parsed again for callers that need their values.
-pub(super) fn each_field(head: &[u8], limits: HeadLimits, mut take: impl FnMut(&str, &[u8])) {
+pub(crate) fn each_field(head: &[u8], limits: HeadLimits, mut take: impl FnMut(&str, &[u8])) {
     let mut usual = [httparse::EMPTY_HEADER; FIELDS_USUAL];
     let mut reply = httparse::Response::new(&mut usual);
     let parser = httparse::ParserConfig::default();

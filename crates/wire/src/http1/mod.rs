@@ -20,6 +20,9 @@ mod options;
 pub mod passive;
 mod request;
 
+pub(crate) use head::{each_field, has_empty_line, parse_upgrade};
+pub(crate) use request::write_head;
+
 pub use client::Http1;
 pub use head::{FIELDS_MAX, HEAD_BYTES_MAX, HeadLimits};
 pub use options::{Options, OptionsError, Version};

@@ -80,7 +80,7 @@ fn is_token(text: &str) -> bool {
 }
 
 /// The head of `request`, up to and with the empty line.
-pub(super) fn write_head(request: &Request, options: &Options) -> Vec<u8> {
+pub(crate) fn write_head(request: &Request, options: &Options) -> Vec<u8> {
     let version = match options.version {
         Version::Http10 => "HTTP/1.0",
         Version::Http11 => "HTTP/1.1",

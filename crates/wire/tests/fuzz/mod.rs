@@ -36,6 +36,7 @@ targets! {
     raw_server: fuzz_raw_server,
     soap: fuzz_soap,
     sse: fuzz_sse,
+    websocket: fuzz_websocket,
     token_xml: fuzz_token_xml,
     token_xml_text: fuzz_token_xml_text,
     xml: fuzz_xml,

@@ -394,6 +394,14 @@ fn message_streams(seeds: &mut Vec<Seed>) {
             [&[3], body.as_bytes()].concat(),
         );
     }
+    let frames = b"\x81\x07{\"a\":1}\x01\x01{\x89\x02hi\x80\x01}\x81\x00\x88\x02\x03\xe8";
+    add_stream(seeds, "websocket", "frames", frames);
+    add(
+        seeds,
+        "websocket",
+        "frames cut",
+        [&[1], &frames[..]].concat(),
+    );
     let lines = b"{\"a\":1}\r\n\n [\"b\"]\n3";
     add_stream(seeds, "ndjson", "lines", lines);
     add(seeds, "ndjson", "lines cut", [&[2], &lines[..]].concat());

@@ -5,4 +5,4 @@ mod error_handling;
 mod interop;
 mod replies;
 mod requests;
-mod support;
+pub(crate) mod support;

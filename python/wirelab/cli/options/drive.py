@@ -284,7 +284,7 @@ class ContractOptions:
     items: int | None = option(
         "--items",
         type=click.IntRange(1, 1_000_000),
-        help="Number of items per stream, for --operation Feed and Push. [default: 100]",
+        help="Number of items per stream, for --operation Feed, Push and Chat. [default: 100]",
     )
     item_gap: str | None = option(
         "--item-gap", metavar="TIME", help="Mean gap between two items. [default: 10ms]"
@@ -430,7 +430,7 @@ _EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     *(
         (
             *(option, ("--mix", "--step", "--sequence", *_DATA), "items belong to one operation"),
-            "use --operation Feed or Push",
+            "use --operation Feed, Push or Chat",
         )
         for option in _ITEMS
     ),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wirelab.cli.options.common import COUNT, option
+from wirelab.cli.options.common import COUNT, PATH, option
 
 if TYPE_CHECKING:
     from wirelab.drive.stream import Format
@@ -28,6 +29,18 @@ class StreamOptions:
         help="Request chat completions of a language model as streams. /v1/chat/completions is "
         "added to a URL without a path.",
     )
+    websocket: bool = option(
+        "--websocket",
+        is_flag=True,
+        help="Each call is a message of WebSocket, --data or --body, on a connection that stays "
+        "open, and --expect-messages replies to it. Also for ws:// and wss:// URLs.",
+    )
+    messages: Path | None = option(
+        "--messages",
+        metavar="FILE",
+        type=PATH,
+        help="File with a message of WebSocket per line; calls send them in turn.",
+    )
     model: str | None = option(
         "--model", metavar="NAME", help="Model for --openai. [default: default]"
     )
@@ -43,7 +56,9 @@ class StreamOptions:
         help="Text that the messages of a correct stream contain, joined without separators.",
     )
     expect_messages: int | None = option(
-        "--expect-messages", type=COUNT, help="Number of messages of a correct stream."
+        "--expect-messages",
+        type=COUNT,
+        help="Number of messages of a correct stream. [default with --websocket: 1]",
     )
     stop_messages: int | None = option(
         "--stop-messages",
@@ -69,25 +84,43 @@ class StreamOptions:
             return "sse"
         if self.ndjson:
             return "ndjson"
+        if self.websocket:
+            return "websocket"
         return "openai" if self.openai else None
 
 
 EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("--sse", ("--ndjson", "--openai"), "a reply has one format", "give only one of them"),
     ("--ndjson", ("--openai",), "a reply has one format", "give only one of them"),
+    (
+        "--websocket",
+        ("--sse", "--ndjson", "--openai"),
+        "a reply has one format",
+        "give only one of them",
+    ),
+    *(
+        (
+            "--websocket",
+            (option,),
+            "a message of WebSocket has none of its own",
+            f"leave {option} out",
+        )
+        for option in ("--method", "--http2", "--expect-status", "--stop-messages", "--stop-bytes")
+    ),
     *(
         (option, ("--data", "--body"), "each sets the request", "give only one of them")
-        for option in ("--model", "--prompt", "--max-tokens")
+        for option in ("--model", "--prompt", "--max-tokens", "--messages")
     ),
 )
 """As of :mod:`wirelab.cli.options.drive`."""
 
-FORMATS = ("--sse", "--ndjson", "--openai")
+FORMATS = ("--sse", "--ndjson", "--openai", "--websocket")
 
 BELONGING: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("--model", ("--openai",)),
     ("--prompt", ("--openai",)),
     ("--max-tokens", ("--openai",)),
     ("--expect-text", FORMATS),
+    ("--messages", ("--websocket",)),
 )
 """As of :mod:`wirelab.cli.options.drive`."""

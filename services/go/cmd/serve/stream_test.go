@@ -26,18 +26,22 @@ import (
 func streamStacks() []options {
 	var stacks []options
 	for _, words := range [][3]string{{"rest", "json", "http/1.1"}, {"rest", "json", "http/2"},
-		{"sse", "json", "http/1.1"}, {"sse", "json", "http/2"}, {"grpc", "protobuf", "http/2"}} {
+		{"sse", "json", "http/1.1"}, {"sse", "json", "http/2"}, {"grpc", "protobuf", "http/2"},
+		{"websocket", "json", "http/1.1"}, {"websocket", "protobuf", "http/1.1"}} {
 		stacks = append(stacks, stack(words[0], words[1], words[2]).with("contract", "stream"))
 	}
 	return stacks
 }
 
 func nameOf(config options) string {
-	return fmt.Sprint(config["stack.binding"], " ", config["stack.transport"])
+	return fmt.Sprint(config["stack.binding"], " ", config["stack.codec"], " ", config["stack.transport"])
 }
 
 // helloStream reads a stream of one item over HTTP.
 func helloStream(p *process, config options) error {
+	if config["stack.binding"] == "websocket" {
+		return helloWebsocket(p, config)
+	}
 	answer, err := call(p, config["stack.transport"].(string), "POST", "/stream/feed",
 		[]byte(`{"count":1,"bytes":16,"seed":1,"pattern":"constant"}`), "Content-Type", "application/json")
 	if err == nil && (answer.StatusCode != 200 || !bytes.Contains(answer.body, []byte("eEWO0hwqB5uHPb9k"))) {
@@ -71,6 +75,11 @@ func openFeed(t *testing.T, p *process, config options, request *pb.FeedRequest)
 			return nil, err
 		}
 		return &feed{stream.Recv, cancel}, nil
+	}
+	if config["stack.binding"] == "websocket" {
+		client := dialWebsocket(t, p, config, "/stream/feed")
+		client.send(t, request)
+		return &feed{client.readItem, func() { _ = client.conn.CloseNow() }}, nil
 	}
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -228,6 +237,9 @@ func TestFeedsBeyondALimitAreRefusedByName(t *testing.T) {
 				_, err = items.next()
 			}
 			want := `status 400: {"error":"` + row.Error + `"}`
+			if config["stack.binding"] == "websocket" {
+				want = `{"error":"` + row.Error + `"}`
+			}
 			if config["stack.binding"] == "grpc" {
 				checkStatus(t, err, codes.InvalidArgument, row.Error)
 			} else if err == nil || err.Error() != want {
@@ -319,6 +331,8 @@ func TestPushesAreThoseOfTheVectors(t *testing.T) {
 				} else if err != nil || !proto.Equal(reply, row.Reply) {
 					t.Errorf("%s: %v, %v", row.Name, reply, err)
 				}
+			case "websocket":
+				checkWebsocketPush(t, dialWebsocket(t, p, config, "/stream/push"), row.Items, row.Reply, row.Error)
 			case "rest":
 				checkPush(t, p, config, pushLines(t, row.Items), row.Reply, row.Error)
 			case "sse":
@@ -459,6 +473,11 @@ func TestStreamsAreNotOfferedElsewhere(t *testing.T) {
 		{of(restJSON, "contract", "stream").with("stack.compression", "gzip"), "stack.compression", "none"},
 		{of(soapOnly, "contract", "stream"), "contract", "another binding"},
 		{of(restJSON, "stack.binding", "sse"), "contract", "another"},
+		{of(restJSON, "stack.binding", "websocket"), "contract", "another"},
+		{websocketJSON.with("stack.codec", "xml"), "stack.codec", "codec=json"},
+		{websocketJSON.with("stack.transport", "http/2"), "stack.transport", "http/1.1"},
+		{websocketJSON.with("stack.compression", "gzip"), "stack.compression", "none"},
+		{websocketJSON.with("stack.end_of_message", "chunked"), "stack.end_of_message", "content-length"},
 	} {
 		checkRefused(t, row.config.line(t), row.option, row.word)
 	}

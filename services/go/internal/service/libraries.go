@@ -35,10 +35,11 @@ var projectVersion = "development"
 // internal/codec.
 var (
 	servers = map[string][]string{
-		"rest": {"net/http"},
-		"sse":  {"net/http"},
-		"soap": {"net/http"},
-		"grpc": {"google.golang.org/grpc", "golang.org/x/net/http2"},
+		"rest":      {"net/http"},
+		"sse":       {"net/http"},
+		"soap":      {"net/http"},
+		"websocket": {"github.com/coder/websocket", "net/http"},
+		"grpc":      {"google.golang.org/grpc", "golang.org/x/net/http2"},
 	}
 	compressions = map[string][]string{
 		"none": {},

@@ -19,7 +19,7 @@ import (
 // rest serves a contract's operations at paths of their own, in one codec.
 type rest struct {
 	*web
-	// binding is rest or sse.
+	// binding is rest, sse or websocket.
 	binding string
 	codec   codec.Codec
 	calls   *Calls
@@ -96,12 +96,16 @@ func (r *rest) route(of *contract.Contract, served methods) http.HandlerFunc {
 	return func(w http.ResponseWriter, request *http.Request) {
 		index, known := served[request.Method]
 		if !known {
-			w.Header().Set("Allow", allow)
-			r.fail(w, request, &httpError{http.StatusMethodNotAllowed, request.URL.Path + " takes " + allow + " only"})
+			r.refuseMethod(w, request, allow)
 			return
 		}
 		r.serveCall(w, request, &of.Operations[index], index)
 	}
+}
+
+func (r *rest) refuseMethod(w http.ResponseWriter, request *http.Request, allow string) {
+	w.Header().Set("Allow", allow)
+	r.fail(w, request, &httpError{http.StatusMethodNotAllowed, request.URL.Path + " takes " + allow + " only"})
 }
 
 // serveCall counts the call to its end, also where a stream is aborted.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/coder/websocket"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -17,6 +18,7 @@ import (
 
 	calendarpb "wirelab/services/go/calendarpb"
 	chargingpb "wirelab/services/go/chargingpb"
+	"wirelab/services/go/internal/codec"
 	"wirelab/services/go/internal/contract"
 	"wirelab/services/go/internal/soap"
 	petclinicpb "wirelab/services/go/petclinicpb"
@@ -75,6 +77,8 @@ func newCaller(config *Config, of *contract.Contract, at string, security *secur
 		return grpcCaller(of, at, security)
 	case "soap":
 		return soapCaller(config, of, newTransport(config, at, security))
+	case "websocket":
+		return websocketCaller(config, of, newTransport(config, at, security))
 	}
 	return restCaller(config, of, newTransport(config, at, security))
 }
@@ -98,14 +102,29 @@ func newTransport(config *Config, at string, security *security) *http.Transport
 	return transport
 }
 
+// locate is the URL of a path of the service.
+func locate(transport *http.Transport, path string) string {
+	if transport.TLSClientConfig != nil {
+		return "https://localhost" + path
+	}
+	return "http://localhost" + path
+}
+
+// encodeRequest returns the bytes of a message.
+func encodeRequest(form codec.Codec, request proto.Message) ([]byte, error) {
+	encoded, err := form.Encode(request)
+	if err != nil {
+		return nil, err
+	}
+	var content bytes.Buffer
+	_, err = encoded.WriteTo(&content)
+	return content.Bytes(), err
+}
+
 // exchange makes one request and reads its reply, which must be of status 200.
 func exchange(ctx context.Context, transport *http.Transport, method, path string, header http.Header, content []byte) ([]byte, error) {
 	defer transport.CloseIdleConnections()
-	scheme := "http"
-	if transport.TLSClientConfig != nil {
-		scheme = "https"
-	}
-	request, err := http.NewRequestWithContext(ctx, method, scheme+"://localhost"+path, bytes.NewReader(content))
+	request, err := http.NewRequestWithContext(ctx, method, locate(transport, path), bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
@@ -127,22 +146,20 @@ func restCaller(config *Config, of *contract.Contract, transport *http.Transport
 	return func(ctx context.Context, operation *contract.Operation, request proto.Message) (proto.Message, error) {
 		method, path := restPlace(of, operation)
 		path = fillPath(path, request)
-		var content bytes.Buffer
+		var content []byte
 		header := http.Header{"Accept": form.MediaTypes[:1]}
 		if operation.Stream != nil {
 			header.Set("Accept", streamFormats[config.Stack.Binding].mediaType)
 		}
 		if method == http.MethodPost {
-			encoded, err := form.Encode(request)
+			encoded, err := encodeRequest(form, request)
 			if err != nil {
 				return nil, err
 			}
-			if _, err := encoded.WriteTo(&content); err != nil {
-				return nil, err
-			}
+			content = encoded
 			header.Set("Content-Type", form.ContentType)
 		}
-		text, err := exchange(ctx, transport, method, path, header, content.Bytes())
+		text, err := exchange(ctx, transport, method, path, header, content)
 		if err != nil {
 			return nil, err
 		}
@@ -152,6 +169,45 @@ func restCaller(config *Config, of *contract.Contract, transport *http.Transport
 		reply := operation.NewReply()
 		return reply, form.Decode(text, reply)
 	}
+}
+
+// websocketCaller makes one feed of one item on a connection of its own.
+func websocketCaller(config *Config, of *contract.Contract, transport *http.Transport) caller {
+	form, kind := restCodec(config, of), messageKinds[config.Stack.Codec]
+	return func(ctx context.Context, operation *contract.Operation, request proto.Message) (proto.Message, error) {
+		content, err := encodeRequest(form, request)
+		if err != nil {
+			return nil, err
+		}
+		conn, _, err := websocket.Dial(ctx, locate(transport, websocketPath(of, operation)),
+			&websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
+		if err != nil {
+			return nil, err
+		}
+		defer conn.CloseNow()
+		if err := conn.Write(ctx, kind, content); err != nil {
+			return nil, err
+		}
+		item, err := readOnlyMessage(ctx, conn)
+		if err != nil {
+			return nil, err
+		}
+		reply := operation.NewReply()
+		return reply, errors.Join(form.Decode(item, reply), conn.Close(websocket.StatusNormalClosure, ""))
+	}
+}
+
+// readOnlyMessage reads a stream of one message.
+func readOnlyMessage(ctx context.Context, conn *websocket.Conn) ([]byte, error) {
+	_, message, err := conn.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, end, err := conn.Read(ctx)
+	if err == nil && len(end) > 0 {
+		err = fmt.Errorf("answered with %.200q, and then %.200q instead of an end", message, end)
+	}
+	return message, err
 }
 
 func soapCaller(config *Config, of *contract.Contract, transport *http.Transport) caller {

@@ -9,3 +9,4 @@ mod message_loop;
 pub(crate) mod raw;
 pub(crate) mod rest;
 pub(crate) mod soap;
+pub(crate) mod websocket;

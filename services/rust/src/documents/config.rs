@@ -269,11 +269,11 @@ fn option(path: &serde_path_to_error::Path) -> String {
 fn remedy(option: &str) -> &'static str {
     match option {
         "." => "give one JSON object on one line, as in docs/reference/process.md",
-        "stack.binding" => "use binding=rest, sse, soap, grpc, iiop or raw",
+        "stack.binding" => "use binding=rest, sse, websocket, soap, grpc, iiop or raw",
         "stack.codec" => {
-            "use codec=text, json, protobuf or xml with rest, json with sse, soap-literal, soap-rpc or \
-             soap-encoded with soap, protobuf with grpc, cdr with iiop, soap-literal or \
-             token-xml with raw"
+            "use codec=text, json, protobuf or xml with rest, json with sse, json or protobuf with \
+             websocket, soap-literal, soap-rpc or soap-encoded with soap, protobuf with grpc, cdr \
+             with iiop, soap-literal or token-xml with raw"
         }
         "stack.soap" => "use soap=1.1 or soap=1.2",
         "stack.compression" => "use compression=none, gzip or zstd",

@@ -13,7 +13,7 @@ use wirelab_stack::{AxisMap, Binding, Codec, Compression, Reply, Security, Trans
 use crate::connection::listener::{local, loopback};
 use crate::connection::tls;
 use crate::documents::config::ServiceConfig;
-use crate::documents::config::{Stack, Store, StoreKind};
+use crate::documents::config::{Stack, Store, StoreKind, Writes};
 use crate::faults::{FaultSwitches, Wrong};
 use crate::mutants;
 use crate::refusal::Refusal;
@@ -45,6 +45,7 @@ pub(crate) fn check(config: &ServiceConfig) -> Result<Contract, Refusal> {
     // From the general to the special: the first refusal should name the widest mistake.
     check_offer(config, contract)?;
     check_text(&config.stack, contract)?;
+    check_writes(config)?;
     check_windows(config)?;
     check_rules(config)?;
     check_store(config)?;
@@ -238,6 +239,15 @@ fn check_text(stack: &Stack, contract: Contract) -> Result<(), Refusal> {
         return Err(Refusal::new("stack.codec", message, "use codec=json"));
     }
     Ok(())
+}
+
+/// Refuses to split what has no head.
+fn check_writes(config: &ServiceConfig) -> Result<(), Refusal> {
+    if config.stack.binding != Binding::Websocket || config.socket.writes == Writes::Joined {
+        return Ok(());
+    }
+    let message = "each message of WebSocket goes out in one send";
+    Err(Refusal::new("socket.writes", message, "use writes=joined"))
 }
 
 fn check_store(config: &ServiceConfig) -> Result<(), Refusal> {

@@ -10,13 +10,17 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::time::{Instant, Sleep, sleep_until};
 use wirelab_contract::ApplicationError;
 use wirelab_contract::stream::{FeedRequest, Item};
-use wirelab_contract::streams::{Due, Schedule};
+use wirelab_contract::streams::{Due, Schedule, TEXT_BYTES_MAX};
 
 use crate::metrics::Metrics;
 
 /// An item that is sent later than this after it was due counts as late (contracts/README.md,
 /// stream).
 const LATE_NS: u64 = 10_000_000;
+
+/// Bytes of a client's item at most, as it is on the wire: a text in which JSON escapes every
+/// character by six, and some room (contracts/README.md, stream).
+pub(crate) const ITEM_BYTES_MAX: usize = 6 * TEXT_BYTES_MAX as usize + 1024;
 
 /// CLOCK_MONOTONIC in nanoseconds: the clock of the engine, if that is on the same machine.
 pub(crate) fn now_ns() -> u64 {

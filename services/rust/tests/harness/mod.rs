@@ -4,6 +4,7 @@ pub mod frames;
 mod grpc;
 mod http;
 mod service;
+pub mod websocket;
 
 pub use grpc::Client;
 pub use http::{Http, Reply};

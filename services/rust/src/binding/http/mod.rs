@@ -74,7 +74,9 @@ async fn http1_connection(
     let mut builder = http1::Builder::new();
     // hyper then writes `connection: close`, or HTTP/1.0 without keep-alive, by itself.
     builder.keep_alive(!config.stack.closes());
-    let mut serving = pin!(builder.serve_connection(TokioIo::new(connection), handler));
+    let serving = builder.serve_connection(TokioIo::new(connection), handler);
+    // WebSocket takes over a connection of HTTP/1.1.
+    let mut serving = pin!(serving.with_upgrades());
     tokio::select! {
         ended = &mut serving => return log(ended),
         // Finishes the calls under way: HTTP/1 closes after the reply, HTTP/2 sends GOAWAY

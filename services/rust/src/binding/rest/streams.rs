@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response, Sse};
 use axum::routing::post;
 use futures_util::{Stream, StreamExt};
 use wirelab_contract::stream::{FeedRequest, Item};
-use wirelab_contract::streams::{Pushed, TEXT_BYTES_MAX};
+use wirelab_contract::streams::Pushed;
 use wirelab_stack::Binding;
 
 use super::error_response::ErrorResponse;
@@ -22,15 +22,11 @@ use super::{Fault, represent};
 use crate::codec::Representation as _;
 use crate::service::CallError;
 use crate::service::corruption::{Corruptor, corrupt};
-use crate::service::feed::Feed;
+use crate::service::feed::{Feed, ITEM_BYTES_MAX};
 use crate::service::state::ServiceState;
 
 const LINES: &str = "application/x-ndjson";
 const EVENTS: &str = "text/event-stream";
-
-/// Bytes of one line of Push at most: a text in which JSON escapes every character by six, and
-/// some room (contracts/README.md, stream).
-const LINE_BYTES_MAX: usize = 6 * TEXT_BYTES_MAX as usize + 1024;
 
 /// The routes of the contract.
 pub(super) fn routes(binding: Binding) -> Router<Arc<ServiceState>> {
@@ -135,8 +131,8 @@ async fn take_lines(state: &ServiceState, body: Body) -> Result<Pushed, ErrorRes
         let chunk = chunk.map_err(|error| ErrorResponse::malformed(state, error.to_string()))?;
         for piece in chunk.split_inclusive(|byte| *byte == b'\n') {
             kept.extend_from_slice(piece);
-            if kept.len() > LINE_BYTES_MAX {
-                let text = format!("a line has at most {LINE_BYTES_MAX} bytes");
+            if kept.len() > ITEM_BYTES_MAX {
+                let text = format!("a line has at most {ITEM_BYTES_MAX} bytes");
                 let status = StatusCode::PAYLOAD_TOO_LARGE;
                 return Err(ErrorResponse::new(state, status, text));
             }

@@ -2,6 +2,7 @@
 
 mod session;
 mod web;
+mod websocket;
 
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub(crate) enum SelfCallError {
     Http(#[from] hyper::Error),
     #[error("{0}")]
     Body(#[from] axum::Error),
+    #[error("{0}")]
+    WebSocket(#[from] tokio_tungstenite::tungstenite::Error),
     #[error("answered {0}")]
     Answer(String),
     #[error("no answer within {} s", TIMEOUT.as_secs())]
@@ -74,6 +77,7 @@ async fn exchange(
         Binding::Rest | Binding::Sse | Binding::Soap | Binding::Grpc => {
             web::exchange(stream, config, state).await
         }
+        Binding::Websocket => websocket::exchange(stream, config, state).await,
         Binding::Iiop | Binding::Raw => session::exchange(stream, config, state).await,
     }
 }

@@ -35,6 +35,7 @@ final class Libraries {
     private static final Map<String, List<Supplier<String>>> SERVERS = Map.of(
             "rest", SPRING_MVC,
             "sse", SPRING_MVC,
+            "websocket", List.of(TOMCAT, () -> "org.apache.tomcat.websocket.server.WsFrameServer"),
             "soap", List.of(
                     TOMCAT,
                     () -> "org.apache.cxf.transport.servlet.CXFNonSpringServlet",

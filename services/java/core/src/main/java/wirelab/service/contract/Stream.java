@@ -14,6 +14,8 @@ public final class Stream implements Model {
     public static final int ITEMS_MAX = 1_000_000;
     /** The longest text, bytes in UTF-8. */
     public static final int TEXT_BYTES_MAX = 65_536;
+    /** Bytes of a message: a text of that length, each byte escaped with six, and other fields. */
+    public static final int MESSAGE_BYTES_MAX = 6 * TEXT_BYTES_MAX + 1024;
     /** All texts of a stream, bytes in UTF-8. */
     public static final long BYTES_MAX = 1L << 30;
 

@@ -10,6 +10,7 @@ import wirelab.service.contract.FeedRun;
 import wirelab.service.contract.Intake;
 import wirelab.service.contract.Stream;
 import wirelab.service.contract.message.StreamMessages;
+import wirelab.service.protobuf.StreamConversions;
 import wirelab.stream.v1.FeedRequest;
 import wirelab.stream.v1.Item;
 import wirelab.stream.v1.PushReply;
@@ -40,12 +41,7 @@ final class ItemStreams {
 
     private void feed(Calls.Call call, FeedRequest ask, ServerCallStreamObserver<Item> answers) {
         long receivedNs = System.nanoTime();
-        StreamMessages.FeedRequest asked = new StreamMessages.FeedRequest();
-        asked.count = ask.getCount();
-        asked.bytes = ask.getBytes();
-        asked.gap_us = ask.getGapUs();
-        asked.pattern = ask.getPattern();
-        asked.seed = ask.getSeed();
+        StreamMessages.FeedRequest asked = StreamConversions.convert(ask);
         try {
             Stream.check(asked);
         } catch (ApplicationError error) {
@@ -69,8 +65,7 @@ final class ItemStreams {
 
         @Override
         public void send(StreamMessages.Item item) {
-            answers.onNext(Item.newBuilder().setIndex(item.index).setDueNs(item.due_ns).setSentNs(item.sent_ns)
-                    .setReceivedNs(item.received_ns).setText(item.text).build());
+            answers.onNext(StreamConversions.convert(item));
         }
 
         @Override
@@ -152,9 +147,7 @@ final class ItemStreams {
 
         @Override
         void complete() {
-            StreamMessages.PushReply sum = intake.reply();
-            answers.onNext(PushReply.newBuilder()
-                    .setCount(sum.count).setBytes(sum.bytes).setSha256(sum.sha256).build());
+            answers.onNext(StreamConversions.convert(intake.reply()));
             answers.onCompleted();
         }
     }

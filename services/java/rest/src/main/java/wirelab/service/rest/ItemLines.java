@@ -7,8 +7,7 @@ import wirelab.service.contract.Stream;
 
 /** The lines of a request, each of a bounded length. */
 final class ItemLines {
-    /** A text of the greatest length, each byte of which is escaped with six characters, and the other fields. */
-    private static final int BYTES_MAX = 6 * Stream.TEXT_BYTES_MAX + 1024;
+    private static final int BYTES_MAX = Stream.MESSAGE_BYTES_MAX;
 
     /** A line is longer than any message. */
     static final class TooLong extends IOException {

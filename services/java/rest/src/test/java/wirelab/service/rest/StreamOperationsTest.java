@@ -25,7 +25,7 @@ import wirelab.service.StreamCounts;
 
 /** Contract stream over real connections; the client is the JDK's. */
 class StreamOperationsTest {
-    private static final long LONGEST_NS = 1_000_000_000;
+    static final long LONGEST_NS = 1_000_000_000;
     private static final int STEP_MS = 10;
     private static final int STEPS = 1500;
 
@@ -46,14 +46,14 @@ class StreamOperationsTest {
                 HttpResponse.BodyHandlers.ofInputStream());
     }
 
-    private static List<Map<?, ?>> vectors(String key) throws Exception {
+    static List<Map<?, ?>> vectors(String key) throws Exception {
         List<Map<?, ?>> rows = new ArrayList<>();
         ((List<?>) ((Map<?, ?>) Bench.vectors("streams.json")).get(key)).forEach(row -> rows.add((Map<?, ?>) row));
         assertFalse(rows.isEmpty(), key);
         return rows;
     }
 
-    private static long number(Object message, String field) {
+    static long number(Object message, String field) {
         return ((Number) ((Map<?, ?>) message).get(field)).longValue();
     }
 
@@ -90,7 +90,7 @@ class StreamOperationsTest {
         return items;
     }
 
-    private static void checkItems(String name, List<?> expected, List<?> items) {
+    static void checkItems(String name, List<?> expected, List<?> items) {
         assertEquals(expected.size(), items.size(), name);
         long received = number(items.get(0), "received_ns");
         for (int index = 0; index < items.size(); index++) {

@@ -21,18 +21,37 @@ public final class SelfCall {
 
     private SelfCall() {}
 
+    /** One call on a connection of its own. */
+    private interface Caller {
+        void call(OwnConnection connection) throws IOException;
+    }
+
     /** Fails unless the service answers with a status of 200 or, for an error of the contract, 400 or 500. */
     public static void make(Configuration configuration, String address, Request request) throws IOException {
         boolean http2 = configuration.stack().transport().equals("http/2");
         boolean secure = !configuration.stack().security().equals("none");
-        int patienceMs = (int) (20_000 + configuration.delayUs() / 1000);
-        try (OwnConnection connection = OwnConnection.open(configuration, address, patienceMs)) {
+        make(configuration, address, connection -> {
             int status = http2
                     ? Http2Probe.status(connection, request, secure)
                     : callOverHttp1(connection, request);
             if (status != 200 && status != 400 && status != 500) {
                 throw new IOException("the service answered its own call with status " + status);
             }
+        });
+    }
+
+    /** The same over WebSocket: the body is a message, and an empty text ends what answers it. */
+    public static void makeByWebSocket(Configuration configuration, String address, Request request)
+            throws IOException {
+        boolean text = configuration.stack().codec().equals("json");
+        make(configuration, address, connection -> WebSocketProbe.call(connection, request, text));
+    }
+
+    private static void make(Configuration configuration, String address, Caller caller)
+            throws IOException {
+        int patienceMs = (int) (20_000 + configuration.delayUs() / 1000);
+        try (OwnConnection connection = OwnConnection.open(configuration, address, patienceMs)) {
+            caller.call(connection);
         } catch (SSLException untrusted) {
             // With mtls the service does not trust itself unless its certificate is a client's too:
             // being turned away is then the right answer.

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
@@ -17,7 +18,7 @@ import wirelab.service.Calls;
 import wirelab.service.Configuration;
 import wirelab.service.Refusal;
 
-/** One servlet behind a {@link BodyFilter} on an embedded Tomcat. */
+/** One application on an embedded Tomcat. */
 public final class WebServer {
     private final Tomcat tomcat = new Tomcat();
     private final Connector connector = new Connector(Connectors.protocol());
@@ -27,9 +28,23 @@ public final class WebServer {
         this.folder = folder;
     }
 
-    /** Serves every path by {@code servlet}. Throws {@link Refusal} when the address cannot be had. */
+    /**
+     * Serves every path by {@code servlet}, behind a {@link BodyFilter}. Throws {@link Refusal} when
+     * the address cannot be had.
+     */
     public static WebServer start(
             Configuration configuration, Calls calls, Servlet servlet, BodyFilter.Rejection rejection)
+            throws Refusal, IOException {
+        BodyFilter filter = new BodyFilter(configuration.stack(), rejection);
+        return start(configuration, calls, context -> {
+            serve(context, servlet);
+            filter(context, filter);
+        });
+    }
+
+    /** Serves what {@code application} adds to the context of all paths; refuses as above. */
+    public static WebServer start(
+            Configuration configuration, Calls calls, Consumer<StandardContext> application)
             throws Refusal, IOException {
         WebServer server = new WebServer(Files.createTempDirectory("wirelab-tomcat"));
         Connectors.configure(server.connector, configuration, calls);
@@ -38,7 +53,7 @@ public final class WebServer {
         server.tomcat.setBaseDir(server.folder.toString());
         server.tomcat.setConnector(server.connector);
         server.tomcat.getEngine().setBackgroundProcessorDelay(-1);
-        server.add(servlet, new BodyFilter(configuration.stack(), rejection));
+        application.accept(server.addContext());
         try {
             server.tomcat.start();
             return server;
@@ -48,14 +63,22 @@ public final class WebServer {
         }
     }
 
-    private void add(Servlet servlet, BodyFilter filter) {
+    private StandardContext addContext() {
         StandardContext context = (StandardContext) tomcat.addContext("", null);
         // This process ends with its one application: nothing of it can leak into a next one.
         context.setClearReferencesObjectStreamClassCaches(false);
         context.setClearReferencesRmiTargets(false);
         context.setClearReferencesThreadLocals(false);
+        return context;
+    }
+
+    /** Serves every path by {@code servlet}. */
+    public static void serve(StandardContext context, Servlet servlet) {
         Tomcat.addServlet(context, "service", servlet).setLoadOnStartup(1);
         context.addServletMappingDecoded("/*", "service");
+    }
+
+    private static void filter(StandardContext context, BodyFilter filter) {
         FilterDef definition = new FilterDef();
         definition.setFilterName("bodies");
         definition.setFilter(filter);

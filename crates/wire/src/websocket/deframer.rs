@@ -1,0 +1,302 @@
+//! The messages of a server, whatever parts they come in (RFC 6455 section 5.4).
+
+use super::frame::{Header, Kind, Opcode, violation};
+use crate::session::ProtocolError;
+
+/// Memory of a message in parts that is kept for the next one, bytes.
+const KEPT_BYTES_MAX: usize = 4 << 10;
+
+/// Bytes of a header at most.
+const HEADER_BYTES_MAX: usize = 14;
+
+/// What a server sent.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// A whole message.
+    Message(Kind, &'a [u8]),
+    /// A control frame with its payload.
+    Control(Opcode, &'a [u8]),
+}
+
+/// Finds messages and control frames in the bytes that a server sends. It copies a message only if
+/// it comes in several reads or frames, and never keeps more than the largest one accepted.
+#[derive(Debug)]
+pub struct Deframer {
+    message_max: usize,
+    /// The message under way, as far as it has come.
+    message: Vec<u8>,
+    /// Its kind, from its first frame on.
+    kind: Option<Kind>,
+    /// Of the frame under way: what its header says, and the bytes still to come.
+    frame: Option<(Header, usize)>,
+    /// A part of a header, or of a control frame, which may come between the frames of a message.
+    partial: Vec<u8>,
+    /// The last piece lies in `message` or `partial`, and goes before the next one.
+    is_spent: bool,
+}
+
+/// Where the next piece lies.
+enum Found {
+    Input { kind: Kind, from: usize, to: usize },
+    Kept(Kind),
+    Control(Opcode),
+}
+
+impl Deframer {
+    /// One that accepts messages of at most `message_max` bytes.
+    #[must_use]
+    pub fn new(message_max: usize) -> Deframer {
+        Deframer {
+            message_max,
+            message: Vec::new(),
+            kind: None,
+            frame: None,
+            partial: Vec::new(),
+            is_spent: false,
+        }
+    }
+
+    /// Whether a part of a message has come, and not its end.
+    #[must_use]
+    pub fn is_within(&self) -> bool {
+        !self.is_spent && (self.kind.is_some() || self.frame.is_some() || !self.partial.is_empty())
+    }
+
+    /// The next piece; takes its bytes from `input`, or all of them if it is not whole.
+    ///
+    /// # Errors
+    /// When the server broke the protocol; the deframer must not be used any more.
+    pub fn next<'s, 'i: 's>(
+        &'s mut self,
+        input: &mut &'i [u8],
+    ) -> Result<Option<Piece<'s>>, ProtocolError> {
+        self.forget_spent();
+        let all = *input;
+        loop {
+            let found = self.find(input, all.len())?;
+            let piece = match found {
+                None if input.is_empty() && !self.ends_without_bytes() => return Ok(None),
+                None => continue,
+                Some(Found::Input { kind, from, to }) => Piece::Message(kind, &all[from..to]),
+                Some(Found::Kept(kind)) => {
+                    self.is_spent = true;
+                    Piece::Message(kind, &self.message)
+                }
+                Some(Found::Control(opcode)) => {
+                    self.is_spent = true;
+                    Piece::Control(opcode, &self.partial)
+                }
+            };
+            if let Piece::Message(Kind::Text, text) = &piece {
+                check_text(text)?;
+            }
+            return Ok(Some(piece));
+        }
+    }
+
+    /// A frame whose header has come needs no further byte.
+    fn ends_without_bytes(&self) -> bool {
+        matches!(self.frame, Some((_, 0)))
+    }
+
+    fn forget_spent(&mut self) {
+        if !std::mem::take(&mut self.is_spent) {
+            return;
+        }
+        // A control frame leaves the message under way as it is.
+        self.partial.clear();
+        if self.kind.is_none() {
+            self.message.clear();
+            if self.message.capacity() > KEPT_BYTES_MAX {
+                self.message = Vec::new();
+            }
+        }
+    }
+
+    /// Takes one header, or what has come of one payload.
+    fn find(&mut self, input: &mut &[u8], all: usize) -> Result<Option<Found>, ProtocolError> {
+        let Some((header, rest)) = self.frame else {
+            self.take_header(input)?;
+            return Ok(None);
+        };
+        let taken = rest.min(input.len());
+        let from = all - input.len();
+        let (payload, after) = input.split_at(taken);
+        *input = after;
+        let is_whole = taken == rest;
+        if header.opcode.is_control() {
+            self.partial.extend_from_slice(payload);
+            self.frame = Some((header, rest - taken)).filter(|_| !is_whole);
+            return Ok(is_whole.then_some(Found::Control(header.opcode)));
+        }
+        let kind = self.kind.expect("a frame of a message has set it");
+        self.frame = Some((header, rest - taken)).filter(|_| !is_whole);
+        let ends = is_whole && header.is_final;
+        if ends {
+            self.kind = None;
+        }
+        if ends && self.message.is_empty() {
+            let to = from + taken;
+            return Ok(Some(Found::Input { kind, from, to }));
+        }
+        self.message.extend_from_slice(payload);
+        Ok(ends.then_some(Found::Kept(kind)))
+    }
+
+    /// Takes a header, or a part of one.
+    fn take_header(&mut self, input: &mut &[u8]) -> Result<(), ProtocolError> {
+        let kept = self.partial.len();
+        let parsed = match kept {
+            0 => Header::parse(input)?,
+            _ => {
+                let more = input.len().min(HEADER_BYTES_MAX - kept);
+                self.partial.extend_from_slice(&input[..more]);
+                Header::parse(&self.partial)?
+            }
+        };
+        let Some((header, bytes)) = parsed else {
+            if kept == 0 {
+                self.partial.extend_from_slice(input);
+            }
+            *input = &[];
+            return Ok(());
+        };
+        self.partial.clear();
+        *input = &input[bytes - kept..];
+        self.begin(header)
+    }
+
+    fn begin(&mut self, header: Header) -> Result<(), ProtocolError> {
+        if header.key.is_some() {
+            return Err(violation(
+                "a server does not mask its frames (RFC 6455 section 5.1)",
+                "a masked frame",
+            ));
+        }
+        if header.is_compressed {
+            return Err(violation(
+                "reserved bit 1 is 0 without an extension (RFC 6455 section 5.2)",
+                "a compressed frame, though no compression was offered",
+            ));
+        }
+        match (header.opcode, self.kind) {
+            (Opcode::Continuation, None) => {
+                return Err(violation(
+                    "a continuation follows a part of a message (RFC 6455 section 5.4)",
+                    "a continuation of nothing",
+                ));
+            }
+            (Opcode::Message(_), Some(_)) => {
+                return Err(violation(
+                    "a message ends before the next one begins (RFC 6455 section 5.4)",
+                    "a message within another",
+                ));
+            }
+            (Opcode::Message(kind), None) => self.kind = Some(kind),
+            _ => {}
+        }
+        let room = self.message_max - self.message.len();
+        if !header.opcode.is_control() && header.length > room as u64 {
+            return Err(violation(
+                "a message stays within the largest size accepted",
+                format!("more than {} bytes", self.message_max),
+            ));
+        }
+        self.frame = Some((header, header.length as usize));
+        Ok(())
+    }
+}
+
+fn check_text(text: &[u8]) -> Result<(), ProtocolError> {
+    simdutf8::basic::from_utf8(text).map(drop).map_err(|_| {
+        violation(
+            "a text message is UTF-8 (RFC 6455 section 8.1)",
+            crate::excerpt::excerpt(text),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of input that arrives in reads of `size` bytes.
+    fn pieces(input: &[u8], size: usize) -> Result<Vec<String>, ProtocolError> {
+        let mut deframer = Deframer::new(300);
+        let mut found = Vec::new();
+        for mut read in input.chunks(size) {
+            while let Some(piece) = deframer.next(&mut read)? {
+                found.push(match piece {
+                    Piece::Message(kind, bytes) => {
+                        format!("{kind:?} {}", String::from_utf8_lossy(bytes))
+                    }
+                    Piece::Control(opcode, bytes) => {
+                        format!("{opcode:?} {}", String::from_utf8_lossy(bytes))
+                    }
+                });
+            }
+        }
+        assert!(!deframer.is_within());
+        Ok(found)
+    }
+
+    #[test]
+    fn messages_are_found_in_reads_of_any_length() {
+        let long = [b"\x82\x7e\x01\x2c".as_slice(), &[b'x'; 300]].concat();
+        let input = [
+            b"\x81\x05Hello".as_slice(),
+            b"\x01\x03Hel\x89\x02hi\x00\x00\x80\x02lo",
+            b"\x81\x00",
+            b"\x8a\x00",
+            b"\x01\x00\x80\x00",
+            &long,
+            b"\x88\x04\x03\xe8ok",
+        ]
+        .concat();
+        let expected = [
+            "Message Text Hello".replace("Message ", ""),
+            "Ping hi".into(),
+            "Text Hello".into(),
+            "Text ".into(),
+            "Pong ".into(),
+            "Text ".into(),
+            format!("Binary {}", "x".repeat(300)),
+            "Close \u{3}\u{fffd}ok".into(),
+        ];
+        for size in 1..=input.len() {
+            assert_eq!(pieces(&input, size).unwrap(), expected, "reads of {size}");
+        }
+    }
+
+    #[test]
+    fn a_message_in_one_read_is_not_copied() {
+        let input = b"\x81\x05Hello".as_slice();
+        let mut deframer = Deframer::new(300);
+        let mut rest = input;
+        let Some(Piece::Message(Kind::Text, text)) = deframer.next(&mut rest).unwrap() else {
+            panic!("a message");
+        };
+        assert!(std::ptr::eq(text, &raw const input[2..]));
+    }
+
+    #[test]
+    fn what_breaks_the_protocol_is_refused_by_name() {
+        for (input, rule) in [
+            (b"\x81\x85abcdHello".as_slice(), "does not mask"),
+            (b"\xc1\x00", "without an extension"),
+            (b"\x80\x00", "a continuation follows"),
+            (b"\x01\x00\x81\x00", "before the next one begins"),
+            (b"\x81\x01\xff", "is UTF-8"),
+            (b"\x01\x01\xc3\x80\x01x", "is UTF-8"),
+            (b"\x82\x7e\x01\x2d", "largest size"),
+            (b"\x82\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "largest size"),
+        ] {
+            for size in [1, input.len()] {
+                let error = pieces(input, size).expect_err(rule);
+                assert!(error.rule.contains(rule), "{error} instead of {rule}");
+            }
+        }
+        let parts = [b"\x02\x7e\x00\xc8".as_slice(), &[0; 200], b"\x80\x65"].concat();
+        assert!(pieces(&parts, parts.len()).is_err());
+    }
+}

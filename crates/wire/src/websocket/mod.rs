@@ -1,0 +1,17 @@
+//! WebSocket (RFC 6455), sans-IO: the client's side of a connection, and the parts that readers
+//! of either side need.
+//!
+//! [`WebSocket`] is the session, [`Header`] the header of a frame, [`Deframer`] finds the messages
+//! of a server. The body of a request is a list of messages, which [`append_message`] writes.
+
+mod client;
+mod deframer;
+mod frame;
+mod handshake;
+mod requests;
+
+pub use client::{Ending, Options, WebSocket};
+pub use deframer::{Deframer, Piece};
+pub use frame::{CONTROL_BYTES_MAX, Header, Kind, Opcode, mask};
+pub use handshake::{accept_of, check_request};
+pub use requests::append_message;

@@ -1,0 +1,412 @@
+//! The client's side of WebSocket: handshake, messages, endings and every refusal.
+
+use std::sync::Arc;
+
+use wirelab_wire::http1::HeadLimits;
+use wirelab_wire::websocket::{
+    Deframer, Ending, Header, Kind, Opcode, Options, WebSocket, accept_of, append_message,
+    check_request, mask,
+};
+use wirelab_wire::{CallId, Failure, Head, ProtocolError, Request, Session};
+
+use crate::http1::support::{Event, RecordedEvents, body, end, fail, first, head};
+
+const OPTIONS: Options = Options {
+    ending: Ending::EmptyText,
+    kind: Some(Kind::Text),
+    close: false,
+    head_limits: HeadLimits {
+        bytes: 4096,
+        fields: 40,
+    },
+    message_bytes_max: 1000,
+};
+
+fn request(messages: &[&[u8]]) -> Arc<Request> {
+    let mut body = Vec::new();
+    for message in messages {
+        append_message(&mut body, Kind::Text, message);
+    }
+    Arc::new(Request {
+        path: "/stream/feed".into(),
+        authority: "localhost:80".into(),
+        fields: vec![("x-test".into(), "1".into())],
+        body: body.into(),
+        ..Request::default()
+    })
+}
+
+/// A session and the server that it speaks to.
+struct Wire {
+    session: WebSocket,
+    recorded: RecordedEvents,
+    /// The key of the handshake.
+    key: String,
+}
+
+impl Wire {
+    /// Call 0 has been sent; its handshake is out.
+    fn asked(options: Options) -> Wire {
+        let mut wire = Wire {
+            session: WebSocket::new(options),
+            recorded: RecordedEvents::default(),
+            key: String::new(),
+        };
+        wire.session.send(0, &request(&[b"one"]));
+        assert_eq!(wire.session.capacity(), 0);
+        assert!(!wire.session.started(0));
+        let asked = String::from_utf8(wire.pump()).expect("a head");
+        assert!(asked.starts_with("GET /stream/feed HTTP/1.1\r\nHost: localhost:80\r\n"));
+        for field in [
+            "x-test: 1",
+            "upgrade: websocket",
+            "sec-websocket-version: 13",
+        ] {
+            assert!(asked.contains(&format!("\r\n{field}\r\n")), "{asked}");
+        }
+        let key = asked.split_once("sec-websocket-key: ").expect("a key").1;
+        wire.key = key.lines().next().expect("a line").into();
+        assert!(wire.session.started(0) && !wire.session.flushed(0));
+        wire
+    }
+
+    /// Its server has switched, and has read call 0.
+    fn open(options: Options) -> Wire {
+        let mut wire = Wire::asked(options);
+        let reply = wire.switching();
+        wire.receive(reply.as_bytes()).unwrap();
+        assert_eq!(
+            read_frames(&wire.pump()),
+            [(Opcode::Message(Kind::Text), b"one".to_vec())]
+        );
+        assert!(wire.session.flushed(0));
+        assert_eq!(
+            wire.take_events(),
+            [],
+            "the handshake is not a part of the reply"
+        );
+        wire
+    }
+
+    fn switching(&self) -> String {
+        format!(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\n\
+             Connection: keep-alive, Upgrade\r\nSec-WebSocket-Accept: {}\r\n\r\n",
+            accept_of(&self.key)
+        )
+    }
+
+    fn pump(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        while self.session.pump(&mut out) {}
+        out
+    }
+
+    fn receive(&mut self, input: &[u8]) -> Result<(), ProtocolError> {
+        self.session.receive(input, &mut self.recorded)
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.recorded.0)
+    }
+}
+
+/// The frames of a client, unmasked.
+fn read_frames(mut bytes: &[u8]) -> Vec<(Opcode, Vec<u8>)> {
+    let mut frames = Vec::new();
+    while !bytes.is_empty() {
+        let (header, length) = Header::parse(bytes).unwrap().expect("a whole header");
+        let (payload, rest) = bytes[length..].split_at(header.length as usize);
+        let mut payload = payload.to_vec();
+        mask(&mut payload, header.key.expect("a client masks"), 0);
+        frames.push((header.opcode, payload));
+        bytes = rest;
+    }
+    frames
+}
+
+fn frame(opcode: Opcode, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let header = Header {
+        is_final: true,
+        is_compressed: false,
+        opcode,
+        key: None,
+        length: payload.len() as u64,
+    };
+    header.write(&mut bytes);
+    bytes.extend_from_slice(payload);
+    bytes
+}
+
+fn text(payload: &[u8]) -> Vec<u8> {
+    frame(Opcode::Message(Kind::Text), payload)
+}
+
+fn expect_beginning(call: CallId, status: u16) -> [Event; 2] {
+    let status = Head {
+        status,
+        ..Head::default()
+    };
+    [first(call), head(call, status)]
+}
+
+#[test]
+fn a_stream_ends_with_an_empty_text_and_the_next_one_follows() {
+    let stream = [text(b"{\"a\":1}"), text(b"{\"a\":2}"), text(b"")].concat();
+    for size in 1..=stream.len() {
+        let mut wire = Wire::open(OPTIONS);
+        for call in 0..2 {
+            if call == 1 {
+                wire.session.send(1, &request(&[b"two", b""]));
+                let sent = read_frames(&wire.pump());
+                assert_eq!(
+                    sent.iter()
+                        .map(|(_, payload)| payload.len())
+                        .collect::<Vec<_>>(),
+                    [3, 0]
+                );
+            }
+            for piece in stream.chunks(size) {
+                wire.receive(piece).unwrap();
+            }
+            let mut expected = expect_beginning(call, 101).to_vec();
+            // The recorder joins bodies.
+            expected.push(body(call, b"{\"a\":1}{\"a\":2}"));
+            expected.push(end(call));
+            assert_eq!(wire.take_events(), expected, "pieces of {size}");
+            assert_eq!(wire.session.capacity(), 1);
+        }
+    }
+}
+
+#[test]
+fn frames_may_come_with_the_head_of_the_handshake() {
+    let mut wire = Wire::asked(OPTIONS);
+    let reply = wire.switching();
+    wire.receive(reply.as_bytes()).unwrap();
+    wire.pump();
+    let mut early = Wire::asked(Options {
+        ending: Ending::Messages(1),
+        ..OPTIONS
+    });
+    let reply = [early.switching().into_bytes(), text(b"hello")].concat();
+    let error = early
+        .receive(&reply)
+        .expect_err("a message before the request");
+    assert_eq!(error.rule, "no message without a request");
+}
+
+#[test]
+fn a_reply_of_a_number_of_messages_ends_with_the_last() {
+    let mut wire = Wire::open(Options {
+        ending: Ending::Messages(2),
+        kind: None,
+        ..OPTIONS
+    });
+    let binary = frame(Opcode::Message(Kind::Binary), b"a");
+    wire.receive(&[binary, text(b"b")].concat()).unwrap();
+    assert_eq!(wire.take_events()[2..], [body(0, b"ab"), end(0)]);
+}
+
+#[test]
+fn an_error_of_the_contract_has_the_status_of_an_error() {
+    let mut wire = Wire::open(OPTIONS);
+    let error = br#"{"error":"bytes must be 0 to 65536"}"#;
+    wire.receive(&[text(error), text(b"")].concat()).unwrap();
+    let mut expected = expect_beginning(0, 400).to_vec();
+    expected.extend([body(0, error), end(0)]);
+    assert_eq!(wire.take_events(), expected);
+}
+
+#[test]
+fn a_server_that_does_not_switch_answers_with_its_status() {
+    let mut wire = Wire::asked(OPTIONS);
+    wire.receive(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno")
+        .unwrap();
+    let events = wire.take_events();
+    assert_eq!(events[0], first(0));
+    assert!(matches!(&events[1], Event::Head(0, head) if head.status == 404));
+    assert_eq!(events[2..], [end(0)]);
+    assert!(wire.session.finished());
+}
+
+#[test]
+fn a_handshake_that_breaks_the_standard_is_refused() {
+    let accept = |wire: &Wire| accept_of(&wire.key);
+    type Reply = fn(&str) -> String;
+    let replies: [(&str, Reply); 6] = [
+        ("made from the key", |_| {
+            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x".into()
+        }),
+        ("made from the key", |_| {
+            "Upgrade: websocket\r\nConnection: Upgrade".into()
+        }),
+        ("names the upgrade", |accept| {
+            format!("Upgrade: h2c\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}")
+        }),
+        ("names the upgrade", |accept| {
+            format!("Upgrade: websocket\r\nConnection: close\r\nSec-WebSocket-Accept: {accept}")
+        }),
+        ("that was offered", |accept| {
+            format!(
+                "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\nSec-WebSocket-Protocol: x"
+            )
+        }),
+        ("that was offered", |accept| {
+            format!(
+                "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\nSec-WebSocket-Extensions: permessage-deflate"
+            )
+        }),
+    ];
+    for (rule, reply) in replies {
+        let mut wire = Wire::asked(OPTIONS);
+        let fields = reply(&accept(&wire));
+        let reply = format!("HTTP/1.1 101 Switching\r\n{fields}\r\n\r\n");
+        let error = wire.receive(reply.as_bytes()).expect_err(rule);
+        assert!(error.rule.contains(rule), "{error} instead of {rule}");
+        let failed = Failure::Protocol(error);
+        assert_eq!(wire.take_events().last(), Some(&fail(0, failed)));
+    }
+    let mut wire = Wire::asked(OPTIONS);
+    let long = format!("HTTP/1.1 101 Switching\r\nx: {}\r\n", "y".repeat(5000));
+    assert!(wire.receive(long.as_bytes()).is_err());
+}
+
+#[test]
+fn a_ping_is_answered_between_frames_and_a_flood_of_them_once() {
+    let mut wire = Wire::open(OPTIONS);
+    let flood: Vec<u8> = (0..1000)
+        .flat_map(|number: u32| frame(Opcode::Ping, &number.to_be_bytes()))
+        .collect();
+    wire.receive(&flood).unwrap();
+    let last = 999_u32.to_be_bytes().to_vec();
+    assert_eq!(read_frames(&wire.pump()), [(Opcode::Pong, last)]);
+    assert!(wire.pump().is_empty());
+}
+
+#[test]
+fn a_long_message_leaves_in_parts_and_a_pong_never_within_it() {
+    let mut wire = Wire::open(OPTIONS);
+    wire.receive(&text(b"")).unwrap();
+    let long = vec![b'x'; 1 << 20];
+    wire.session.send(1, &request(&[&long, b"end"]));
+    let mut out = Vec::new();
+    assert!(wire.session.pump(&mut out));
+    assert!(out.len() < 300 << 10);
+    wire.receive(&frame(Opcode::Ping, b"p")).unwrap();
+    while wire.session.pump(&mut out) {}
+    let frames = read_frames(&out);
+    let sizes: Vec<usize> = frames.iter().map(|(_, payload)| payload.len()).collect();
+    assert_eq!(sizes, [1 << 20, 3]);
+    assert!(frames[0].1 == long);
+    assert_eq!(read_frames(&wire.pump()), [(Opcode::Pong, b"p".to_vec())]);
+}
+
+#[test]
+fn a_close_is_answered_and_fails_the_call_with_its_status() {
+    let cases: [(&[u8], Failure); 4] = [
+        (b"", Failure::Closed),
+        (b"\x03\xe8bye", Failure::Closed),
+        (
+            b"\x03\xf1too long",
+            Failure::ClosedWith {
+                status: 1009,
+                reason: "too long".into(),
+            },
+        ),
+        (
+            b"\x0f\xa0\x1b[2J",
+            Failure::ClosedWith {
+                status: 4000,
+                reason: "\\x1b[2J".into(),
+            },
+        ),
+    ];
+    for (payload, failure) in cases {
+        let mut wire = Wire::open(OPTIONS);
+        wire.receive(&frame(Opcode::Close, payload)).unwrap();
+        let failed = wire.take_events();
+        assert!(
+            matches!(&failed[..], [Event::Failed(0, found)] if kind_of(found) == kind_of(&failure)),
+            "{failed:?}"
+        );
+        assert!(wire.session.finished());
+        let status = payload[..payload.len().min(2)].to_vec();
+        assert_eq!(read_frames(&wire.pump()), [(Opcode::Close, status)]);
+    }
+    for payload in [
+        b"\x03".as_slice(),
+        b"\x03\xed",
+        b"\x00\x01",
+        b"\x03\xe8\xff",
+    ] {
+        let mut wire = Wire::open(OPTIONS);
+        assert!(
+            wire.receive(&frame(Opcode::Close, payload)).is_err(),
+            "{payload:x?}"
+        );
+    }
+}
+
+fn kind_of(failure: &Failure) -> (std::mem::Discriminant<Failure>, Option<u16>) {
+    let status = match failure {
+        Failure::ClosedWith { status, .. } => Some(*status),
+        _ => None,
+    };
+    (std::mem::discriminant(failure), status)
+}
+
+#[test]
+fn messages_that_nobody_asked_for_or_of_another_kind_are_refused() {
+    let mut wire = Wire::open(OPTIONS);
+    wire.receive(&text(b"")).unwrap();
+    assert!(wire.receive(&text(b"more")).is_err());
+    let mut wire = Wire::open(OPTIONS);
+    assert!(
+        wire.receive(&frame(Opcode::Message(Kind::Binary), b"x"))
+            .is_err()
+    );
+    assert_eq!(wire.session.capacity(), 0);
+}
+
+#[test]
+fn the_end_of_the_connection_fails_the_call() {
+    let mut wire = Wire::open(OPTIONS);
+    wire.session.closed(&mut wire.recorded);
+    assert_eq!(wire.take_events(), [fail(0, Failure::Closed)]);
+    let mut wire = Wire::open(OPTIONS);
+    wire.receive(&text(b"{}")[..1]).unwrap();
+    wire.take_events();
+    wire.session.closed(&mut wire.recorded);
+    assert_eq!(wire.take_events(), [fail(0, Failure::Truncated)]);
+    let mut wire = Wire::open(OPTIONS);
+    assert!(!wire.session.cancel(0));
+    assert!(wire.session.finished());
+}
+
+#[test]
+fn fields_of_the_handshake_are_the_sessions_own() {
+    assert!(
+        check_request(&Request {
+            method: "GET".into(),
+            ..(*request(&[])).clone()
+        })
+        .is_ok()
+    );
+    let mut with_key = (*request(&[])).clone();
+    with_key.method = "GET".into();
+    with_key
+        .fields
+        .push(("Sec-WebSocket-Key".into(), "x".into()));
+    assert!(check_request(&with_key).is_err());
+}
+
+#[test]
+fn a_header_that_announces_much_takes_no_memory() {
+    let mut deframer = Deframer::new(usize::MAX >> 1);
+    let header = [0x82, 127, 0x3f, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+    let mut input = header.as_slice();
+    assert_eq!(deframer.next(&mut input), Ok(None));
+    assert!(deframer.is_within() && input.is_empty());
+}
