@@ -18,25 +18,29 @@ from bench.races import CLIENT_CORE, SERVER_CORE, Contender, measure, turns
 from bench.rows.memory import Held
 from bench.servers import Running, run_service
 
-FEW, MANY = 50, 10_000
+FEW, MANY = COUNTS = 50, 10_000
+BINDINGS = ("sse", "websocket")
 BYTES_PER_STREAM_MAX = 2_000
 """Without TLS, with messages that are rare."""
 ITEMS = 2_000
 """Of a stream that is read at once."""
+AT_ONCE = {"count": ITEMS, "bytes": 64, "gap_us": 0, "pattern": "constant", "seed": 1}
 OURS, H2LOAD = "ours", "h2load"
 PATH = "/stream/feed"
 
 
 @dataclass(frozen=True)
 class FeedService:
-    """The contract stream over Server-Sent Events on HTTP/1.1."""
+    """The contract stream in JSON over HTTP/1.1."""
+
+    binding: str
 
     def configuration(self) -> dict[str, Any]:
         """The process contract's configuration (docs/reference/process.md)."""
         return {
             "contract": "stream",
             "stack": {
-                "binding": "sse",
+                "binding": self.binding,
                 "codec": "json",
                 "compression": "none",
                 "transport": "http/1.1",
@@ -64,21 +68,24 @@ def run(pairs: int, rounds: int, programs: dict[str, str]) -> Streamed:
     Raises:
         BenchError: a stream failed, or not all were open at one time.
     """
-    with run_service(FeedService(), SERVER_CORE) as service:
-        held = [_hold(service, count) for _ in range(pairs) for count in (FEW, MANY)]
-        h2load = programs.get(H2LOAD)
-        taken = [] if h2load is None else _race(service, rounds, h2load)
-    each = tuple(
-        (more.rss_peak_bytes - less.rss_peak_bytes) / (MANY - FEW)
-        for less, more in zip(held[::2], held[1::2], strict=True)
-    )
-    figures = [
-        Ratio("B per open stream", f"{MANY:,} less {FEW}", each, at_most=BYTES_PER_STREAM_MAX)
-    ]
+    held = [_hold(binding, count) for binding in BINDINGS for _ in range(pairs) for count in COUNTS]
+    h2load = programs.get(H2LOAD)
+    taken = [] if h2load is None else _race(rounds, h2load)
+    figures = [_weigh(binding, held) for binding in BINDINGS]
     if taken:
         costs = tuple(ns_per_message(one[OURS]) / ns_per_message(one[H2LOAD]) for one in taken)
         figures.append(Ratio("CPU per message", H2LOAD, costs, at_most=1.0, aim=True))
     return Streamed(held, taken, figures)
+
+
+def _weigh(binding: str, held: list[Held]) -> Ratio:
+    runs = [run for run in held if run.what.startswith(binding)]
+    each = tuple(
+        (more.rss_peak_bytes - less.rss_peak_bytes) / (MANY - FEW)
+        for less, more in zip(runs[::2], runs[1::2], strict=True)
+    )
+    name = f"B per open stream of {binding}"
+    return Ratio(name, f"{MANY:,} less {FEW}", each, at_most=BYTES_PER_STREAM_MAX)
 
 
 def ns_per_message(reading: Reading) -> float:
@@ -86,25 +93,26 @@ def ns_per_message(reading: Reading) -> float:
     return reading.client_us_per_call / ITEMS * 1e3
 
 
-def _request(count: int, gap_us: int) -> dict[str, Any]:
-    return {"count": count, "bytes": 64, "gap_us": gap_us, "pattern": "constant", "seed": 1}
-
-
-def _hold(service: Running, count: int) -> Held:
+def _hold(binding: str, count: int) -> Held:
     """Every stream is open for six seconds, and has a message every two."""
+    with run_service(FeedService(binding), SERVER_CORE) as service:
+        return _hold_on(service, binding, count)
+
+
+def _hold_on(service: Running, binding: str, count: int) -> Held:
     items = {"count": 4, "gap_us": 2_000_000, "pattern": "constant"}
     workload = {"kind": "contract", "contract": "stream", "operation": "Feed", "bytes": 64}
     window = {"calls": {"calls": count, "max_s": 60}}
-    plan = _plan(service, {**workload, "items": items}, "sse", Load(count), window)
+    plan = _plan(service, {**workload, "items": items}, binding, Load(count), window)
     finished = run_on_core(CLIENT_CORE, engine.COMMAND, plan, memory=True)
     outcome = engine.outcome(finished)
     if outcome["errors"] or outcome["connections_peak"] != count:
         raise BenchError(
-            f"{count} streams: {outcome['connections_peak']} were open, "
+            f"{count} streams of {binding}: {outcome['connections_peak']} were open, "
             f"{outcome['errors']} failed: {outcome['error_examples'][:1]}"
         )
     return Held(
-        f"{count} streams",
+        f"{binding}, {count} streams",
         finished.command,
         count,
         outcome["calls_whole_run"],
@@ -128,10 +136,13 @@ def _plan(
     return json.dumps(plan) + "\n"
 
 
-def _race(service: Running, rounds: int, h2load: str) -> list[Round]:
+def _race(rounds: int, h2load: str) -> list[Round]:
     """One connection, stream after stream, as fast as they come."""
-    body = json.dumps(_request(ITEMS, 0)).encode()
-    with tempfile.NamedTemporaryFile() as file:
+    body = json.dumps(AT_ONCE).encode()
+    with (
+        run_service(FeedService("sse"), SERVER_CORE) as service,
+        tempfile.NamedTemporaryFile() as file,
+    ):
         file.write(body)
         file.flush()
         field = [_ours(service, body), _h2load(service, h2load, Path(file.name))]

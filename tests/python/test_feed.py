@@ -136,6 +136,8 @@ def test_keys_of_a_message_become_items_of_the_plan() -> None:
     workload = message.workload()
     assert workload["items"] == {"count": 50, "gap_us": 5_000, "pattern": "tokens"}
     assert Message.model_validate({"operation": "Feed", "bytes": "64 B"}).name == "Feed"
+    chat = Message.model_validate({"operation": "Chat", "bytes": "64 B", "items": 3})
+    assert chat.name == "Chat with 3 items"
 
 
 @pytest.mark.parametrize(
@@ -147,6 +149,8 @@ def test_keys_of_a_message_become_items_of_the_plan() -> None:
         {"operation": "Feed", "item_gap": "2 min"},
         {"operation": "Feed", "item_pattern": "random"},
         {"sequence": "Credit", "items": 5},
+        {"operation": "Chat", "item_gap": "5 ms"},
+        {"operation": "Push", "item_pattern": "tokens"},
     ],
 )
 def test_impossible_items_of_a_message_are_refused(keys: Json) -> None:

@@ -65,6 +65,13 @@ def test_nginx_forwards_grpc_by_grpc_pass() -> None:
     assert "proxy_buffering" not in text
 
 
+def test_nginx_forwards_upgrades_of_websocket() -> None:
+    text = _text("nginx", replace(HOP, is_websocket=True))
+    assert "proxy_set_header Upgrade $http_upgrade;" in text
+    assert 'proxy_set_header Connection "upgrade";' in text
+    assert "proxy_buffering" not in text
+
+
 def test_nginx_writes_only_into_its_own_folder() -> None:
     for line in _text("nginx").splitlines():
         words = line.strip().rstrip(";").split()
@@ -126,6 +133,7 @@ def test_the_program_accepts_its_configuration(via: str, tmp_path: Path) -> None
         f"rest@rust?via={via}&via_keepalive=off",
         f"rest@rust?transport=http/2&via={via}&via_upstream=http/1.1",
         f"grpc@rust?via={via}",
+        f"websocket@rust?via={via}",
     ):
         hop = Hop.of(Stack.parse(reference).axes).between("127.0.0.1:8001", "127.0.0.1:8002")
         file.write_text(adapter.configuration(hop, tmp_path))

@@ -127,6 +127,16 @@ def test_every_call_goes_through_the_proxy_to_the_service(every: str, tmp_path: 
     assert not _of(os.getpid(), every)
 
 
+def test_streams_of_websocket_go_through_the_proxy(
+    every: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--items", "20", "--item-gap", "2ms", "--users", "4", "--calls", "40", "--json")
+    assert main(["drive", f"websocket@rust?via={every}", *words]) == EXIT_OK
+    result = json.loads(capsys.readouterr().out)
+    assert (result["ok"], result["errors"]) == (40, 0), result["error_examples"]
+    assert result["streams"]["messages"] == 40 * 20
+
+
 def test_one_drive_goes_through_the_proxy_too(via: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["drive", NGINX, "--duration", "300ms", "--json"]) == EXIT_OK
     assert json.loads(capsys.readouterr().out)

@@ -11,6 +11,7 @@ import pytest
 from tests.python.synthetic_run import World, client_bound, failing, trials, write_run
 from wirelab.cli import main
 from wirelab.errors import UsageError
+from wirelab.explain import figures
 from wirelab.explain.thresholds import Condition, exit_code, judge, junit
 from wirelab.statistics.cell import cells
 
@@ -121,3 +122,11 @@ def test_report_exits_by_its_conditions(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["report", folder, "--fail-if", "p50>20"]) == 2
     assert main(["report", folder, "--junit", str(file)]) == 2
     assert main(["report", folder, "--fail-if", "p50>1ms", "--junit", "/nowhere/x.xml"]) == 2
+
+
+@pytest.mark.parametrize("name", ["ttfm.p99", "lateness.p50", "delivery.max", "stall.mean"])
+def test_times_of_streams_are_figures_by_name(name: str) -> None:
+    figure = figures.named(name)
+    assert (figure.name, figure.unit, figure.better) == (name, "ns", "lower")
+    with pytest.raises(UsageError):
+        figures.named(f"{name}9")

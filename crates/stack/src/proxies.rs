@@ -51,11 +51,6 @@ fn of_protocols() -> Vec<Rule> {
             ("via", "none"),
         ),
         rule(
-            [read_condition(), is("binding", &["websocket"])],
-            "the lab does not configure a proxy to upgrade connections",
-            ("via", "none"),
-        ),
-        rule(
             [read_condition(), not("socket", &["tcp"])],
             "the lab puts a proxy between two addresses and ports",
             ("socket", "tcp"),
@@ -102,6 +97,15 @@ fn of_upstreams() -> Vec<Rule> {
         "gRPC is defined over HTTP/2 only",
         ("via_upstream", "same"),
     )];
+    rules.push(rule(
+        [
+            read_condition(),
+            is("binding", &["websocket"]),
+            not("via_upstream", &["same", "http/1.1"]),
+        ],
+        "WebSocket begins with HTTP/1.1 here (RFC 6455), not with HTTP/2 (RFC 8441)",
+        ("via_upstream", "http/1.1"),
+    ));
     for proxy in PROXIES {
         let this = is("via", &[proxy.name]);
         let web = not("binding", &["grpc"]);
@@ -183,6 +187,16 @@ fn of_switches() -> Vec<Rule> {
             "via_buffering",
             &[is("via", &["haproxy"])],
             "haproxy has no switch for the buffering of replies: it forwards what has arrived",
+        ),
+        belongs(
+            "via_buffering",
+            &[read_condition(), is("binding", &["websocket"])],
+            "a proxy forwards the messages of an upgraded connection as they come",
+        ),
+        belongs(
+            "via_keepalive",
+            &[read_condition(), is("binding", &["websocket"])],
+            "an upgraded connection belongs to one caller on both sides of a proxy",
         ),
         belongs(
             "via_buffering",

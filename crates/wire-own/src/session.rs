@@ -107,7 +107,8 @@ impl fmt::Display for ContentType {
 /// Status and fields of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head {
-    /// HTTP status code. GIOP: 200 for `NO_EXCEPTION`, 500 for
+    /// HTTP status code. WebSocket: 101, or 400 where an error of the contracts is the first
+    /// message. GIOP: 200 for `NO_EXCEPTION`, 500 for
     /// `USER_EXCEPTION`, 503 for `SYSTEM_EXCEPTION`.
     pub status: u16,
     /// `content-length`, where given.

@@ -73,8 +73,8 @@ OF_STACKS = {"ready-timeout": "leave it out: a server at a URL is running alread
 @click.argument(
     "target",
     metavar="REF|URL",
-    help="http://host:port/path or grpc://host:port/package.Service/Method (with TLS: https:// or "
-    "grpcs://), or a stack of wirelab such as rest@rust.",
+    help="http://host:port/path, ws://host:port/path or grpc://host:port/package.Service/Method "
+    "(with TLS: https://, wss://, grpcs://), or a stack of wirelab such as rest@rust.",
 )
 @option_group("connection", ConnectionOptions, "Connection")
 @option_group("load", LoadOptions, "Load")

@@ -227,8 +227,7 @@ def _tls(target: Stack | Server, group: GroupResult) -> str | None:
     if isinstance(target, Stack) or group.ok or not group.errors:
         return None
     codes = _codes(group)
-    plain = "grpc://" if target.kind == "grpc" else "http://"
-    secure = "grpcs://" if target.kind == "grpc" else "https://"
+    plain, secure = ("grpc://", "grpcs://") if target.kind == "grpc" else ("http://", "https://")
     if "peer_without_tls" in codes:
         return f"the server speaks without TLS: write {plain} in place of {secure}"
     if "peer_wants_tls" in codes:

@@ -283,9 +283,9 @@ def _make_tls(server: Server, call: Call) -> Json:
     """The part of the group that TLS needs. Raises :class:`UsageError`."""
     if server.secure_name is None:
         if call.ca is not None:
-            raise UsageError("--ca needs TLS", "use https:// or grpcs://, or remove --ca")
+            raise UsageError("--ca needs TLS", "use https://, wss:// or grpcs://, or remove --ca")
         if call.sni:
-            raise UsageError("--sni needs TLS", "use https:// or grpcs://, or remove --sni")
+            raise UsageError("--sni needs TLS", "use https://, wss:// or grpcs://, or remove --sni")
         if call.insecure:
             raise UsageError(
                 "--insecure needs TLS", "use https:// or grpcs://, or remove --insecure"

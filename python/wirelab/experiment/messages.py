@@ -328,7 +328,7 @@ class Calls(Sized):
         if self.steps:
             return f"{self.label} steps"
         if self._items:
-            return f"{self._content.name} with {self._items.words}"
+            return f"{self._content.name} with {self._items.words(self._content.name)}"
         return f"{self._content.name} {self.data.name}" if self.data else self._content.name
 
     @property

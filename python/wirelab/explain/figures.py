@@ -7,10 +7,12 @@ use next to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from types import MappingProxyType
 
 from wirelab.checks.load import client_bound
 from wirelab.errors import UsageError
+from wirelab.records.group import STREAM_TIMES
 from wirelab.records.trial import Trial
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell
@@ -18,6 +20,8 @@ from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figu
 
 TIMES = ("response", "service")
 """Words that begin the name of a time."""
+PERCENTILES = ("p50", "p90", "p99", "p99.9", "p99.99")
+"""Those that the engine records of a time."""
 PACKETS_MAX = 24
 """Packets of an exchange that have a figure each."""
 
@@ -110,9 +114,23 @@ NAMED = MappingProxyType(
 """Every figure by its name."""
 
 
+def find_figure(name: str) -> Figure | None:
+    """The figure of that name, also of a time of streams: ``ttfm.p99``, ``stall.max``."""
+    return NAMED.get(name) or _of_streams(name)
+
+
+def _of_streams(name: str) -> Figure | None:
+    word, _, which = name.partition(".")
+    title = next((time.title for time in STREAM_TIMES if time.name == word), None)
+    if title is None or which not in (*PERCENTILES, "mean", "max"):
+        return None
+    of = partial(Trial.time_ns, which=word, percentile=which)
+    return Figure(name, f"{title}, {which}", "ns", "lower", of)
+
+
 def named(name: str) -> Figure:
     """The figure of that name. Raises :class:`UsageError` with the nearest one."""
-    found = NAMED.get(name)
+    found = find_figure(name)
     if found is None:
         raise UsageError(f"there is no metric {name!r}", did_you_mean(name, NAMED))
     return found

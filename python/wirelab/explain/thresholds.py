@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import isfinite
 from typing import Literal
 from xml.etree import ElementTree as xml
 
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_OK, UnitError, UsageError
-from wirelab.explain.figures import NAMED, named, only_a_bound
+from wirelab.explain.figures import NAMED, PERCENTILES, find_figure, named, only_a_bound
 from wirelab.format.numbers import quantity
 from wirelab.format.units import parse_bytes, parse_seconds
 from wirelab.records.group import STREAM_TIMES
@@ -37,8 +36,6 @@ MEMORY = "rss"
 """Resident memory of the service."""
 ERRORS = "errors"
 """The share of calls that failed, over all trials of a cell."""
-PERCENTILES = ("p50", "p90", "p99", "p99.9", "p99.99")
-"""Of the response time, those that the engine records."""
 OF_CALLS = (
     *("rate", "response_", "service_p", "service_mean", "sequence_", "bytes_", "client_cpu"),
     *(f"{time.name}." for time in STREAM_TIMES),
@@ -223,27 +220,16 @@ def _figure(name: str) -> Figure | None:
         return Figure(
             which, f"response {name}", "ns", "lower", lambda trial: trial.time_ns("response", name)
         )
-    if stream := _stream_figure(name):
-        return stream
     if name == MEMORY:
         return Figure(MEMORY, "resident memory", "B", "lower", _memory)
     full = ALIASES.get(name, name)
-    if full not in NAMED:
+    found = find_figure(full)
+    if found is None:
         # Gaps between events of a packet order are a study's.
         long = (one for one in NAMED if not re.fullmatch(r"gap_\d+", one))
         known = (*PERCENTILES, *ALIASES, ERRORS, *long)
         raise UsageError(f"--fail-if: there is no figure {name!r}", did_you_mean(name, known))
-    return named(full)
-
-
-def _stream_figure(name: str) -> Figure | None:
-    """``ttfm.p99``, ``stall.max``; None for other names."""
-    named, _, which = name.partition(".")
-    title = next((time.title for time in STREAM_TIMES if time.name == named), None)
-    if title is None or which not in (*PERCENTILES, "mean", "max"):
-        return None
-    of = partial(Trial.time_ns, which=named, percentile=which)
-    return Figure(name, f"{title}, {which}", "ns", "lower", of)
+    return found
 
 
 def _memory(trial: Trial) -> float | None:

@@ -191,7 +191,7 @@ Json = dict[str, object]
 
 @dataclass(frozen=True)
 class Items:
-    """The items of Feed and Push."""
+    """The items of Feed, Push and Chat."""
 
     count: int = 100
     gap_us: int = 10_000
@@ -199,8 +199,14 @@ class Items:
     pattern: str = PATTERNS[0]
 
     @property
-    def words(self) -> str:
-        """``100 items (constant, 10 ms)``: pattern and mean gap."""
+    def is_scheduled(self) -> bool:
+        """Whether they have times, which only Feed has."""
+        return (self.gap_us, self.pattern) != (Items.gap_us, Items.pattern)
+
+    def words(self, operation: str) -> str:
+        """``100 items (constant, 10 ms)``, of Feed with pattern and mean gap."""
+        if operation != FEED:
+            return f"{self.count} items"
         return f"{self.count} items ({self.pattern}, {format_seconds(self.gap_us / 1e6)})"
 
     def plan(self) -> Json:
@@ -220,7 +226,7 @@ class Message:
     chunk: int | None = None
     """Chunk size of streams in bytes; None: the engine's default."""
     items: Items | None = None
-    """Of Feed and Push; None: the engine's default."""
+    """Of Feed, Push and Chat; None: the engine's default."""
 
     @property
     def name(self) -> str:
@@ -261,6 +267,8 @@ def problem(message: Message, *, has_size: bool) -> str:
     operation = OPERATIONS.get(message.operation or "")
     if message.items and (operation is None or operation.contract != "stream"):
         return f"{message.name} has no items: use operation {FEED}"
+    if message.items and message.items.is_scheduled and message.operation != FEED:
+        return f"{message.name} sends its items at once: a gap and a pattern belong to {FEED}"
     if has_size and (operation is None or not operation.is_sized):
         return f"{message.name} has a fixed size: leave bytes out"
     if not has_size and operation and operation.is_sized and operation.size_default is None:

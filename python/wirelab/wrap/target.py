@@ -13,11 +13,10 @@ import psutil
 from wirelab.errors import UsageError
 from wirelab.loadtools import shell
 from wirelab.secrets.finding import replace_in_words
+from wirelab.stack.targets import PORTS
 
 PLACEHOLDERS = ("{url}", "{address}", "{host}", "{port}")
 """Replaced in COMMAND if wirelab starts the service."""
-PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443, "grpc": 50051, "grpcs": 50051}
-"""Default ports of URLs by scheme."""
 _HOST = r"(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)"
 _URL = re.compile(
     rf"\b([a-z]+)://(?:[^/@\s]*@)?({_HOST})(?::(\d{{1,5}}))?(?=[/?#\s\"';,)]|$)", re.I

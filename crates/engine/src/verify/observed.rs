@@ -6,6 +6,7 @@ use wirelab_stack::Binding;
 use wirelab_verify::Response;
 use wirelab_wire::codec::{Codec, MessageFormat};
 use wirelab_wire::grpc::{Deframer, Piece};
+use wirelab_wire::websocket::SWITCHING_PROTOCOLS;
 use wirelab_wire::{Encoding, Head, gzip, soap, zstd};
 
 use super::{complete, items};
@@ -115,10 +116,12 @@ fn whole(
         (Binding::Rest, 200) if operation == Operation::Feed => {
             items::of_lines(format, &body).map(Response::Items)
         }
-        (Binding::Websocket, 101) if operation != Operation::Push => {
+        (Binding::Websocket, SWITCHING_PROTOCOLS) if operation != Operation::Push => {
             items::of_messages(format, &response.body, &response.pieces).map(Response::Items)
         }
-        (Binding::Websocket, 101) => read(format, operation, &body).map(Response::Reply),
+        (Binding::Websocket, SWITCHING_PROTOCOLS) => {
+            read(format, operation, &body).map(Response::Reply)
+        }
         (Binding::Sse, 200) => items::of_events(format, &body).map(Response::Items),
         (_, 200) => read(format, operation, &body).map(Response::Reply),
         (_, status) if status == status_of_errors(binding, format) => error("status of an error"),

@@ -18,7 +18,8 @@ pub(crate) struct ItemTimes {
 pub(crate) struct ItemState {
     /// The items that have not come.
     pub(crate) missing: Schedule,
-    /// When the service received the request, as item 0 says; 0 before it came.
+    /// When the service received the request, as item 0 of a feed says; 0 before it came, and in
+    /// chats.
     pub(crate) received_ns: u64,
     /// When the bytes under way were read.
     pub(crate) read_at: u64,

@@ -20,8 +20,11 @@ use crate::validate::{Expectation, Framing, Validator};
 /// Seeds that requests take one after the other, so that an item of another stream is found.
 const SEEDS: i64 = 64;
 
-/// Bytes of the texts of all prepared chats at most.
-const CHAT_BYTES_MAX: u64 = 256 << 20;
+/// Bytes of one chat at most, so that those of all seeds take no more than 256 MiB.
+const CHAT_BYTES_MAX: u64 = (256 << 20) / SEEDS as u64;
+
+/// Bytes of an item besides its text, about: as JSON, with its frame.
+const ITEM_BYTES: u64 = 100;
 
 /// Items of the client, with the texts of a feed.
 pub(super) fn push(bytes: u64, items: &FeedItems) -> Result<Call, Fault> {
@@ -62,9 +65,10 @@ pub(super) fn part(
         ));
     }
     let is_chat = operation == Operation::Chat;
-    if is_chat && bytes.saturating_mul(items.count.max(0) as u64) > CHAT_BYTES_MAX / SEEDS as u64 {
+    let chat_bytes = (bytes + ITEM_BYTES).saturating_mul(items.count.max(0) as u64);
+    if is_chat && chat_bytes > CHAT_BYTES_MAX {
         return Err(fault::plan(
-            "operation Chat: more than 4 MiB in the texts of one call",
+            "operation Chat: more than 4 MiB in the items of one call",
             "use fewer items, or smaller ones",
         ));
     }

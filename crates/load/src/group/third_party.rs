@@ -277,6 +277,9 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
             "use status, headers, json, json_schema, sha256 and bytes",
         );
     }
+    if is_websocket {
+        check_websocket(expect.as_deref(), path, headers)?;
+    }
     let counts = *count_replies && stream.is_none();
     let expectation = expectation(expect.as_deref(), counts, None)?;
     let mut validator = Validator::new(Framing::Whole, expectation, stack.work == Work::Decode);
@@ -405,7 +408,30 @@ fn grpc(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
     })
 }
 
-/// What makes a stream over HTTP right.
+/// Refuses what the replies of WebSocket do not have, and a path that differs from call to call:
+/// that of the first call begins the connection.
+fn check_websocket(
+    expect: Option<&Expect>,
+    path: &str,
+    headers: &[(String, String)],
+) -> Result<(), Fault> {
+    let has_status = |expect: &Expect| expect.status.is_some() || !expect.headers.is_empty();
+    if expect.is_some_and(has_status) {
+        return refuse(
+            "expect: a message of WebSocket has no status and no headers",
+            "use json, json_schema, sha256 or bytes",
+        );
+    }
+    let mut values = headers.iter().map(|(_, value)| value.as_str());
+    if path.contains("${") || values.any(|value| value.contains("${")) {
+        return refuse(
+            "path, headers: a connection of WebSocket has those of its first call",
+            "use ${column} in the body only",
+        );
+    }
+    Ok(())
+}
+
 /// A body that is one message of WebSocket: text if it is UTF-8.
 fn as_message(body: &[u8]) -> Vec<u8> {
     let kind = match std::str::from_utf8(body) {
@@ -417,6 +443,7 @@ fn as_message(body: &[u8]) -> Vec<u8> {
     message
 }
 
+/// What makes a stream over HTTP right.
 fn http_stream(stack: &Stack, stream: &Stream) -> Result<StreamRule, Fault> {
     if stream.format == StreamFormat::Grpc {
         return refuse(

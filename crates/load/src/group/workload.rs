@@ -38,6 +38,7 @@ const SEED: u64 = 0;
 /// # Errors
 /// When the workload and the stack do not go together, or a size cannot be had.
 pub fn prepare(group: &Group) -> Result<Prepared, Fault> {
+    check_websocket(group)?;
     let Workload::Mix { parts, seed } = &group.workload else {
         return part(group, &group.workload).map(Prepared::only);
     };
@@ -52,6 +53,21 @@ pub fn prepare(group: &Group) -> Result<Prepared, Fault> {
         Ok((of_mix.weight, part))
     });
     Prepared::mix(parts.collect::<Result<_, Fault>>()?, *seed)
+}
+
+/// A connection of WebSocket has the path and the fields of its first call.
+fn check_websocket(group: &Group) -> Result<(), Fault> {
+    let is_single = matches!(
+        group.workload,
+        Workload::Contract { .. } | Workload::Http { .. }
+    );
+    match group.stack.binding == Binding::Websocket && !is_single {
+        true => refuse(
+            "binding websocket: a connection carries calls of one kind",
+            "use a single operation or request; give others an experiment or group of their own",
+        ),
+        false => Ok(()),
+    }
 }
 
 /// A workload of a group, or of one part of its mix.

@@ -102,7 +102,11 @@ fn read_text(path: &str) -> Result<String, Fault> {
             "use a smaller file: rows are taken again after the last",
         );
     }
-    Ok(text)
+    let mark = '\u{feff}';
+    Ok(match text.strip_prefix(mark) {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
 }
 
 fn from_lines(path: &str, text: &str) -> Vec<Row> {
@@ -118,10 +122,9 @@ fn from_lines(path: &str, text: &str) -> Vec<Row> {
 
 fn from_file(path: &str) -> Result<Vec<Row>, Fault> {
     let text = read_text(path)?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let rows = match path.rsplit_once('.') {
-        Some((_, "csv")) => from_csv(path, text)?,
-        Some((_, "jsonl")) => from_json_lines(path, text)?,
+        Some((_, "csv")) => from_csv(path, &text)?,
+        Some((_, "jsonl")) => from_json_lines(path, &text)?,
         _ => {
             return refuse(
                 format!("data: {path}: neither .csv nor .jsonl"),

@@ -5,6 +5,7 @@ use wirelab_contract::clinic::routes::Route;
 use wirelab_contract::{Call, Message, MessageVisitor, Operation};
 use wirelab_stack::{Binding, Codec, Compression, Stack};
 use wirelab_wire::codec::MessageFormat;
+use wirelab_wire::websocket::SWITCHING_PROTOCOLS;
 use wirelab_wire::{ContentType, Encoding, Request, soap};
 
 use crate::call::fault;
@@ -167,8 +168,7 @@ fn items(stack: &Stack, operation: Operation) -> Result<Request, Fault> {
 /// The status of a stream of items that is right.
 pub(crate) fn status_of_streams(binding: Binding) -> u16 {
     match binding {
-        // Switching Protocols (RFC 9110 section 15.2.2).
-        Binding::Websocket => 101,
+        Binding::Websocket => SWITCHING_PROTOCOLS,
         _ => 200,
     }
 }

@@ -191,8 +191,8 @@ impl Single {
     ) -> Result<RawResponse, String> {
         let deadline = Instant::now() + self.timeout;
         // A connection of WebSocket has one path.
-        let has_other_path = self.group.stack.binding == Binding::Websocket;
-        let has_other_path = has_other_path && self.last_path != head.path;
+        let has_other_path =
+            self.group.stack.binding == Binding::Websocket && self.last_path != head.path;
         self.last_path.clone_from(&head.path);
         let mut open = match self.open.take().filter(|_| !has_other_path) {
             Some(open) if open.session.capacity() > 0 && !open.session.finished() => open,

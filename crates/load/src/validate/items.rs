@@ -21,12 +21,12 @@ pub(crate) enum ItemFormat {
     Protobuf,
 }
 
-/// From when items are late.
+/// What the lateness of items counts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ItemsDue {
-    /// When the schedule of the feed says.
+    /// From the time of the feed's schedule.
     Scheduled,
-    /// When the service received the item that this one answers.
+    /// From when the service received the item that this one answers.
     Received,
 }
 
@@ -163,11 +163,15 @@ fn times(
             return Err(format!("item {index} does not say when it was received"));
         }
         (_, 0, 0) => return Err("item 0 does not say when the request was received".into()),
-        (ItemsDue::Received, ..) | (_, 0, _) => state.received_ns = received,
-        (_, _, 0) => {}
+        // What an item that does not come is late by, nobody knows.
+        (ItemsDue::Received, ..) | (_, _, 0) => {}
+        (_, 0, _) => state.received_ns = received,
         (_, index, _) => return Err(format!("item {index} has a time of receipt")),
     }
-    let at = state.received_ns + due.due_ns;
+    let at = match items_due {
+        ItemsDue::Received => received,
+        ItemsDue::Scheduled => state.received_ns + due.due_ns,
+    };
     let service_late = sent.checked_sub(at);
     let service_late = service_late
         .ok_or_else(|| format!("item {index} was sent {} ns before it was due", at - sent))?;

@@ -133,7 +133,7 @@ pub fn supports(codec: Codec, operation: Operation) -> bool {
         Codec::Protobuf => true,
         Codec::Json => !operation.streaming() || operation.has_items(),
         _ if operation.contract().is_json_and_protobuf_only() => false,
-        // Streams need a protocol that frames messages, which is gRPC here.
+        // Streams need a protocol that frames messages, which is gRPC or WebSocket here.
         _ => !operation.streaming(),
     }
 }

@@ -3,15 +3,12 @@
 use std::sync::Arc;
 
 use super::deframer::{Deframer, Piece};
-use super::frame::{Kind, Opcode};
-use super::handshake::{Answer, Handshake};
+use super::frame::{Kind, Opcode, violation};
+use super::handshake::{Answer, Handshake, SWITCHING_PROTOCOLS};
 use super::requests::Requests;
 use crate::excerpt::excerpt;
 use crate::http1::HeadLimits;
 use crate::session::{CallId, End, Failure, Head, ProtocolError, Replies, Request, Session};
-
-/// The status of the reply that makes the connection one of WebSocket.
-const SWITCHING_PROTOCOLS: u16 = 101;
 
 /// The status that a reply is given which is an application error, as in REST.
 const BAD_REQUEST: u16 = 400;
@@ -21,6 +18,9 @@ const ERROR: &[u8] = br#"{"error":"#;
 
 /// The status of a connection that ends as it should (RFC 6455 section 7.4.1).
 const NORMAL_CLOSURE: u16 = 1000;
+
+/// The status of a connection on which the server broke the protocol.
+const PROTOCOL_ERROR: u16 = 1002;
 
 /// What ends a reply, which WebSocket itself does not mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,14 +59,12 @@ pub struct WebSocket {
     requests: Requests,
     deframer: Deframer,
     pending: Option<CallId>,
+    /// The call that began the handshake, until it ends.
+    opening: Option<CallId>,
     /// Messages of the reply under way.
     messages: u64,
     /// The reply under way has shown a byte.
     first_byte_reported: bool,
-    /// The answer to the last ping: one is enough (RFC 6455 section 5.5.3).
-    pong: Option<Box<[u8]>>,
-    /// The answer to the server's close, once it has come.
-    close: Option<Box<[u8]>>,
     used: bool,
     /// No further request.
     closing: bool,
@@ -78,14 +76,14 @@ pub struct WebSocket {
 enum State {
     /// Nothing has been sent.
     New,
-    /// The head of the handshake waits to be sent.
-    Asking {
+    /// The handshake of that call waits to be sent.
+    HandshakeQueued {
         handshake: Box<Handshake>,
         head: Vec<u8>,
     },
-    /// It is out.
-    Asked(Box<Handshake>),
-    /// There are frames.
+    /// It has been sent.
+    HandshakeSent(Box<Handshake>),
+    /// The server has switched.
     Open,
 }
 
@@ -99,10 +97,9 @@ impl WebSocket {
             requests: Requests::new(),
             deframer: Deframer::new(options.message_bytes_max as usize),
             pending: None,
+            opening: None,
             messages: 0,
             first_byte_reported: false,
-            pong: None,
-            close: None,
             used: false,
             closing: false,
             input_ignored: false,
@@ -113,7 +110,7 @@ impl WebSocket {
         let mut rest = input;
         match &mut self.state {
             State::Open => {}
-            State::Asked(handshake) => {
+            State::HandshakeSent(handshake) => {
                 let answer = handshake.take(input, self.options.head_limits)?;
                 let Answer::Complete { head, rest: left } = answer else {
                     return Ok(());
@@ -126,10 +123,10 @@ impl WebSocket {
                 self.state = State::Open;
                 rest = &input[input.len() - left..];
             }
-            State::New | State::Asking { .. } => {
+            State::New | State::HandshakeQueued { .. } => {
                 return Err(violation(
-                    "a server does not begin (RFC 9112 section 9.2)",
-                    rest,
+                    "a server sends nothing before a request (RFC 9112 section 9.2)",
+                    excerpt(rest),
                 ));
             }
         }
@@ -148,14 +145,16 @@ impl WebSocket {
     ) -> Result<(), ProtocolError> {
         while !self.input_ignored {
             let Some(piece) = deframer.next(rest)? else {
-                if deframer.is_within() {
+                if deframer.is_within() && self.answered_call().is_some() {
                     self.report_first(replies);
                 }
                 return Ok(());
             };
             match piece {
                 Piece::Message(kind, message) => self.take_message(kind, message, replies)?,
-                Piece::Control(Opcode::Ping, payload) => self.pong = Some(payload.into()),
+                Piece::Control(Opcode::Ping, payload) => {
+                    self.requests.push_control(Opcode::Pong, payload);
+                }
                 Piece::Control(Opcode::Close, payload) => self.take_close(payload, replies)?,
                 Piece::Control(..) => {}
             }
@@ -169,24 +168,35 @@ impl WebSocket {
         message: &[u8],
         replies: &mut impl Replies,
     ) -> Result<(), ProtocolError> {
-        let Some(call) = self
-            .pending
-            .filter(|call| !self.requests.is_unstarted(*call))
-        else {
-            return Err(violation("no message without a request", message));
+        let Some(call) = self.answered_call() else {
+            return Err(violation(
+                "no message without a request: messages that a server sends by itself are not \
+                 supported",
+                excerpt(message),
+            ));
         };
         self.report_first(replies);
         let is_end = message.is_empty() && kind == Kind::Text;
         let is_error = message.starts_with(ERROR) && kind == Kind::Text;
         let is_expected = self.options.kind.is_none_or(|expected| expected == kind);
         if !(is_expected || is_end || is_error) {
-            return Err(ProtocolError {
-                rule: "messages of a codec are all text or all binary (contracts/README.md, WebSocket)",
-                found: format!("{kind:?} of {} bytes", message.len()),
-            });
+            return Err(violation(
+                "messages of a codec are all text or all binary (contracts/README.md, WebSocket)",
+                format!("{kind:?} of {} bytes", message.len()),
+            ));
         }
         if self.messages == 0 {
-            replies.head(call, &self.head_of(message));
+            let is_refusal = is_error && self.options.ending == Ending::EmptyText;
+            let status = match is_refusal {
+                true => BAD_REQUEST,
+                false => SWITCHING_PROTOCOLS,
+            };
+            // WebSocket has none of its own.
+            let head = Head {
+                status,
+                ..Head::default()
+            };
+            replies.head(call, &head);
         }
         self.messages += 1;
         let ends = match self.options.ending {
@@ -206,17 +216,10 @@ impl WebSocket {
         Ok(())
     }
 
-    /// The head of the reply that begins with `message`: WebSocket has none.
-    fn head_of(&self, message: &[u8]) -> Head {
-        let has_errors = self.options.ending == Ending::EmptyText;
-        let status = match has_errors && message.starts_with(ERROR) {
-            true => BAD_REQUEST,
-            false => SWITCHING_PROTOCOLS,
-        };
-        Head {
-            status,
-            ..Head::default()
-        }
+    /// The call that the next message answers.
+    fn answered_call(&self) -> Option<CallId> {
+        self.pending
+            .filter(|call| !self.requests.is_unstarted(*call))
     }
 
     /// The first byte of the reply under way has come.
@@ -231,10 +234,21 @@ impl WebSocket {
         self.pending = None;
         self.first_byte_reported = false;
         self.messages = 0;
+        self.opening = None;
         // A reply that overtakes its own request leaves the rest of it unsent.
         let overtaken = self.requests.contains(call);
         self.closing |= self.options.close || overtaken;
+        if self.closing {
+            self.close_with(NORMAL_CLOSURE);
+        }
         replies.end(call, End::default());
+    }
+
+    /// Sends a close, which is the last frame (RFC 6455 section 5.5.1).
+    fn close_with(&mut self, status: u16) {
+        self.requests.clear();
+        self.requests
+            .push_control(Opcode::Close, &status.to_be_bytes());
     }
 
     /// The server stays with HTTP: its status is the reply, and the connection ends.
@@ -261,28 +275,30 @@ impl WebSocket {
             [_] => {
                 return Err(violation(
                     "a close has no status of one byte (RFC 6455 section 5.5.1)",
-                    payload,
+                    excerpt(payload),
                 ));
             }
         };
+        // 1012 to 1014 are in IANA's registry of such statuses.
         let is_status = |status| matches!(status, 1000..=1003 | 1007..=1014 | 3000..=4999);
         if let Some(status) = status.filter(|status| !is_status(*status)) {
-            return Err(ProtocolError {
-                rule: "the status of a close is one that may be sent (RFC 6455 section 7.4)",
-                found: status.to_string(),
-            });
+            return Err(violation(
+                "the status of a close is one that may be sent (RFC 6455 section 7.4)",
+                status.to_string(),
+            ));
         }
         let reason = payload.get(2..).unwrap_or_default();
         if std::str::from_utf8(reason).is_err() {
             return Err(violation(
                 "the reason of a close is UTF-8 (RFC 6455 section 5.5.1)",
-                reason,
+                excerpt(reason),
             ));
         }
-        self.close = Some(payload[..payload.len().min(2)].into());
         self.closing = true;
         self.input_ignored = true;
         self.requests.clear();
+        let answer = &payload[..payload.len().min(2)];
+        self.requests.push_control(Opcode::Close, answer);
         if let Some(call) = self.pending.take() {
             let failure = match status {
                 None | Some(NORMAL_CLOSURE) if !self.first_byte_reported => Failure::Closed,
@@ -331,15 +347,16 @@ impl Session for WebSocket {
             let mut head = Vec::new();
             handshake.write(request, &mut head);
             let handshake = Box::new(handshake);
-            self.state = State::Asking { handshake, head };
+            self.state = State::HandshakeQueued { handshake, head };
+            self.opening = Some(call);
         }
     }
 
     fn pump(&mut self, out: &mut Vec<u8>) -> bool {
         match std::mem::replace(&mut self.state, State::Open) {
-            State::Asking { handshake, head } => {
+            State::HandshakeQueued { handshake, head } => {
                 out.extend(head);
-                self.state = State::Asked(handshake);
+                self.state = State::HandshakeSent(handshake);
                 return false;
             }
             State::Open => {}
@@ -348,25 +365,24 @@ impl Session for WebSocket {
                 return false;
             }
         }
-        if self.requests.is_between_frames() {
-            if let Some(pong) = self.pong.take() {
-                self.requests.write_control(Opcode::Pong, &pong, out);
-            }
-            if let Some(close) = self.close.take() {
-                self.requests.write_control(Opcode::Close, &close, out);
-            }
-        }
         self.requests.pump(out)
     }
 
     fn is_drained(&self) -> bool {
-        let is_waiting = matches!(self.state, State::Asked(_));
-        let is_quiet = self.requests.is_empty() && self.pong.is_none() && self.close.is_none();
-        is_waiting || (matches!(self.state, State::New | State::Open) && is_quiet)
+        match self.state {
+            State::New | State::HandshakeSent(_) => true,
+            State::HandshakeQueued { .. } => false,
+            State::Open => self.requests.is_empty(),
+        }
     }
 
     fn started(&self, call: CallId) -> bool {
-        !matches!(self.state, State::Asking { .. }) || !self.requests.is_unstarted(call)
+        match self.state {
+            State::New | State::HandshakeQueued { .. } => false,
+            State::HandshakeSent(_) | State::Open => {
+                self.opening == Some(call) || !self.requests.is_unstarted(call)
+            }
+        }
     }
 
     fn flushed(&self, call: CallId) -> bool {
@@ -380,6 +396,7 @@ impl Session for WebSocket {
         let taken = self.take(input, replies);
         if let Err(error) = &taken {
             self.abandon(Failure::Protocol(error.clone()), replies);
+            self.close_with(PROTOCOL_ERROR);
         }
         taken
     }
@@ -401,12 +418,5 @@ impl Session for WebSocket {
         self.requests.clear();
         self.input_ignored = true;
         false
-    }
-}
-
-fn violation(rule: &'static str, found: &[u8]) -> ProtocolError {
-    ProtocolError {
-        rule,
-        found: excerpt(found),
     }
 }

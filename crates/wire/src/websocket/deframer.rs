@@ -1,13 +1,10 @@
 //! The messages of a server, whatever parts they come in (RFC 6455 section 5.4).
 
-use super::frame::{Header, Kind, Opcode, violation};
+use super::frame::{HEADER_BYTES_MAX, Header, Kind, Opcode, violation};
 use crate::session::ProtocolError;
 
 /// Memory of a message in parts that is kept for the next one, bytes.
 const KEPT_BYTES_MAX: usize = 4 << 10;
-
-/// Bytes of a header at most.
-const HEADER_BYTES_MAX: usize = 14;
 
 /// What a server sent.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,7 +16,8 @@ pub enum Piece<'a> {
 }
 
 /// Finds messages and control frames in the bytes that a server sends. It copies a message only if
-/// it comes in several reads or frames, and never keeps more than the largest one accepted.
+/// it comes in several reads or frames, and never keeps more bytes than the largest one accepted
+/// has.
 #[derive(Debug)]
 pub struct Deframer {
     message_max: usize,
@@ -56,10 +54,10 @@ impl Deframer {
         }
     }
 
-    /// Whether a part of a message has come, and not its end.
+    /// Whether the header of a message has come, and not its end. Control frames do not count.
     #[must_use]
     pub fn is_within(&self) -> bool {
-        !self.is_spent && (self.kind.is_some() || self.frame.is_some() || !self.partial.is_empty())
+        self.kind.is_some()
     }
 
     /// The next piece; takes its bytes from `input`, or all of them if it is not whole.

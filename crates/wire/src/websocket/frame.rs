@@ -8,7 +8,7 @@ use crate::session::ProtocolError;
 pub const CONTROL_BYTES_MAX: usize = 125;
 
 /// Bytes of the longest header: two, a length of eight, a key of four.
-const HEADER_BYTES_MAX: usize = 14;
+pub(super) const HEADER_BYTES_MAX: usize = 14;
 
 /// What the payload of a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,19 +5,25 @@ use base64::prelude::BASE64_STANDARD;
 use sha1::{Digest, Sha1};
 
 use super::frame::violation;
+use super::requests::is_list;
 use crate::excerpt::excerpt;
 use crate::http1::{self, HeadLimits, RequestError};
 use crate::session::{Head, ProtocolError, Request};
+
+/// The status of the reply that makes the connection one of WebSocket (RFC 9110 section 15.2.2).
+pub const SWITCHING_PROTOCOLS: u16 = 101;
 
 /// What a server joins to the key (RFC 6455 section 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// Fields that the session writes itself, besides those of HTTP/1.1.
-const RESERVED_FIELDS: [&str; 4] = [
+const RESERVED_FIELDS: [&str; 5] = [
     "upgrade",
     "sec-websocket-key",
     "sec-websocket-version",
     "sec-websocket-extensions",
+    // A server answers with one of those that were offered, and none is supported.
+    "sec-websocket-protocol",
 ];
 
 /// The `Sec-WebSocket-Accept` that belongs to a `Sec-WebSocket-Key`.
@@ -32,6 +38,7 @@ pub fn accept_of(key: &str) -> String {
 /// Names the first part that is at fault.
 pub fn check_request(request: &Request) -> Result<(), RequestError> {
     http1::check_request(request)?;
+    debug_assert!(is_list(&request.body), "a body of messages");
     let mut names = request.fields.iter().map(|(name, _)| name);
     let is_reserved = |name: &&String| {
         let mut reserved = RESERVED_FIELDS.iter();
@@ -51,7 +58,7 @@ pub(super) struct Handshake {
     reply: Vec<u8>,
 }
 
-/// What the server says to it.
+/// How the server answers a handshake.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// The head is not whole yet.
@@ -103,10 +110,17 @@ impl Handshake {
         if is_short && !http1::has_empty_line(&self.reply, before) {
             return Ok(Answer::Incomplete);
         }
-        let Some((head, bytes)) = http1::parse_upgrade(&self.reply, limits)? else {
-            return Ok(Answer::Incomplete);
+        let (head, bytes) = loop {
+            let Some((head, bytes)) = http1::parse_upgrade(&self.reply, limits)? else {
+                return Ok(Answer::Incomplete);
+            };
+            // RFC 9110 section 15.2: any number of 1xx may precede the final reply.
+            if head.status >= 200 || head.status == SWITCHING_PROTOCOLS {
+                break (head, bytes);
+            }
+            self.reply.drain(..bytes);
         };
-        if head.status == 101 {
+        if head.status == SWITCHING_PROTOCOLS {
             self.check(&self.reply[..bytes], limits)?;
         }
         Ok(Answer::Complete {
@@ -125,7 +139,7 @@ impl Handshake {
             && options.any(|option| option.trim() == "upgrade");
         if !is_upgraded {
             return Err(violation(
-                "101 names the upgrade to websocket (RFC 6455 section 4.2.2)",
+                "101 names the upgrade to websocket (RFC 6455 section 4.1)",
                 format!(
                     "upgrade {:?}, connection {:?}",
                     found.upgrade, found.connection
@@ -134,7 +148,7 @@ impl Handshake {
         }
         if found.accept != accept_of(&self.key) {
             return Err(violation(
-                "Sec-WebSocket-Accept is made from the key (RFC 6455 section 4.2.2)",
+                "Sec-WebSocket-Accept is made from the key (RFC 6455 section 4.1)",
                 excerpt(found.accept.as_bytes()),
             ));
         }

@@ -13,5 +13,5 @@ mod requests;
 pub use client::{Ending, Options, WebSocket};
 pub use deframer::{Deframer, Piece};
 pub use frame::{CONTROL_BYTES_MAX, Header, Kind, Opcode, mask};
-pub use handshake::{accept_of, check_request};
+pub use handshake::{SWITCHING_PROTOCOLS, accept_of, check_request};
 pub use requests::append_message;

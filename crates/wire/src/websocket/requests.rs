@@ -36,22 +36,33 @@ pub(super) fn split_message(body: &[u8]) -> Option<(Kind, &[u8], &[u8])> {
     Some((kind, message, rest))
 }
 
-/// Keys that a peer cannot foresee from those before (RFC 6455 sections 5.3 and 10.3): a
-/// SplitMix64 whose state is as random as that of the standard library's hash tables.
+/// Whether a body is a list of messages.
+pub(super) fn is_list(mut body: &[u8]) -> bool {
+    while let Some((_, _, rest)) = split_message(body) {
+        body = rest;
+    }
+    body.is_empty()
+}
+
+/// Keys that a peer cannot foresee from those before (RFC 6455 sections 5.3 and 10.3): numbers
+/// under the keyed hash of the standard library, whose key is random.
 #[derive(Debug)]
-pub(super) struct Keys(u64);
+pub(super) struct Keys {
+    hash: RandomState,
+    number: u64,
+}
 
 impl Keys {
-    pub(super) fn new() -> Keys {
-        Keys(RandomState::new().hash_one("websocket"))
+    fn new() -> Keys {
+        Keys {
+            hash: RandomState::new(),
+            number: 0,
+        }
     }
 
     pub(super) fn next_word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
+        self.number += 1;
+        self.hash.hash_one(self.number)
     }
 
     fn next_key(&mut self) -> [u8; 4] {
@@ -66,6 +77,11 @@ pub(super) struct Requests {
     queue: VecDeque<Outgoing>,
     /// Of the frame under way: its key, and the bytes of its payload that are out.
     frame: Option<([u8; 4], usize)>,
+    /// A control frame that goes out before the next frame of a message: the answer to the last
+    /// ping, of which one is enough (RFC 6455 section 5.5.3), or a close.
+    control: Option<(Opcode, Box<[u8]>)>,
+    /// A frame will never be whole.
+    is_cut: bool,
 }
 
 #[derive(Debug)]
@@ -82,6 +98,8 @@ impl Requests {
             keys: Keys::new(),
             queue: VecDeque::new(),
             frame: None,
+            control: None,
+            is_cut: false,
         }
     }
 
@@ -98,13 +116,13 @@ impl Requests {
         });
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+    /// Sends a control frame as soon as no other frame is under way.
+    pub(super) fn push_control(&mut self, opcode: Opcode, payload: &[u8]) {
+        self.control = Some((opcode, payload.into()));
     }
 
-    /// Whether the last frame is whole, so that a control frame may follow.
-    pub(super) fn is_between_frames(&self) -> bool {
-        self.frame.is_none()
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.control.is_none()
     }
 
     pub(super) fn contains(&self, call: CallId) -> bool {
@@ -117,22 +135,36 @@ impl Requests {
         queue.any(|outgoing| outgoing.call == call && outgoing.at == 0 && self.frame.is_none())
     }
 
+    /// Drops the requests, and what closes the connection replaces them. Within a frame nothing
+    /// can follow it: the connection then ends without a close.
     pub(super) fn clear(&mut self) {
         self.queue.clear();
-        self.frame = None;
+        if self.frame.is_some() {
+            self.is_cut = true;
+        }
     }
 
-    /// Appends a control frame; only between frames.
-    pub(super) fn write_control(&mut self, opcode: Opcode, payload: &[u8], out: &mut Vec<u8>) {
-        let key = self.keys.next_key();
-        write_header(opcode, key, payload.len(), out);
-        append_masked(payload, key, 0, out);
+    fn write_control(&mut self, out: &mut Vec<u8>) {
+        if let Some((opcode, payload)) = self.control.take() {
+            let key = self.keys.next_key();
+            write_header(opcode, key, payload.len(), out);
+            append_masked(&payload, key, 0, out);
+        }
     }
 
     /// Appends the next bytes to `out`; true while more is ready.
     pub(super) fn pump(&mut self, out: &mut Vec<u8>) -> bool {
+        if self.is_cut {
+            return false;
+        }
         let full = out.len() + PUMP_BYTES_MAX;
-        while let Some(outgoing) = self.queue.front_mut() {
+        loop {
+            if self.frame.is_none() {
+                self.write_control(out);
+            }
+            let Some(outgoing) = self.queue.front_mut() else {
+                return false;
+            };
             let rest = &outgoing.request.body[outgoing.at..];
             let Some((kind, message, after)) = split_message(rest) else {
                 self.queue.pop_front();
@@ -155,7 +187,6 @@ impl Requests {
             self.frame = None;
             outgoing.at = outgoing.request.body.len() - after.len();
         }
-        false
     }
 }
 

@@ -32,14 +32,15 @@ class StreamOptions:
     websocket: bool = option(
         "--websocket",
         is_flag=True,
-        help="Each call is a message of WebSocket, --data or --body, on a connection that stays "
-        "open, and --expect-messages replies to it. Also for ws:// and wss:// URLs.",
+        help="Each call sends one message of WebSocket, --data or --body, on a connection that "
+        "stays open, and waits for --expect-messages replies. The same as a ws:// or wss:// URL.",
     )
     messages: Path | None = option(
         "--messages",
         metavar="FILE",
         type=PATH,
-        help="File with a message of WebSocket per line; calls send them in turn.",
+        help="Text file with a message of WebSocket per line, at most 64 MiB; calls send the lines "
+        "that are not empty in turn.",
     )
     model: str | None = option(
         "--model", metavar="NAME", help="Model for --openai. [default: default]"
@@ -102,10 +103,17 @@ EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
         (
             "--websocket",
             (option,),
-            "a message of WebSocket has none of its own",
+            "a call over WebSocket is a message, and ends with --expect-messages replies",
             f"leave {option} out",
         )
-        for option in ("--method", "--http2", "--expect-status", "--stop-messages", "--stop-bytes")
+        for option in (
+            "--method",
+            "--http2",
+            "--expect-status",
+            "--stop-messages",
+            "--stop-bytes",
+            "--stop-time",
+        )
     ),
     *(
         (option, ("--data", "--body"), "each sets the request", "give only one of them")

@@ -36,6 +36,7 @@ defaults
     timeout connect {FOREVER_S}s
     timeout client {FOREVER_S}s
     timeout server {FOREVER_S}s
+    timeout tunnel {FOREVER_S}s
     timeout http-keep-alive {FOREVER_S}s
     retries 0
 {close}    http-reuse {reuse}

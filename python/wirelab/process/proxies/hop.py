@@ -31,6 +31,7 @@ class Hop:
     back: str
     """Version of HTTP that the service is spoken to by."""
     is_grpc: bool = False
+    is_websocket: bool = False
     buffering: bool = True
     keepalive: bool = True
     workers: int = 1
@@ -50,6 +51,7 @@ class Hop:
             front=axes.transport,
             back=axes.transport if same else axes.via_upstream,
             is_grpc=axes.binding == "grpc",
+            is_websocket=axes.binding == "websocket",
             buffering=axes.via_buffering,
             keepalive=axes.via_keepalive,
         )

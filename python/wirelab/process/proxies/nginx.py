@@ -1,4 +1,4 @@
-"""nginx as a proxy: proxy_pass for rest and soap, grpc_pass for gRPC."""
+"""nginx as a proxy: proxy_pass, with an upgrade for WebSocket; grpc_pass for gRPC."""
 
 from __future__ import annotations
 
@@ -91,7 +91,10 @@ def _location(hop: Hop) -> str:
         f"{kind}_read_timeout {FOREVER_S}s",
         f"{kind}_send_timeout {FOREVER_S}s",
     ]
-    if not hop.is_grpc:
+    if hop.is_websocket:
+        lines += ["proxy_http_version 1.1", "proxy_set_header Upgrade $http_upgrade"]
+        lines += ['proxy_set_header Connection "upgrade"']
+    elif not hop.is_grpc:
         lines += [
             f"proxy_http_version {hop.back.removeprefix('http/')}",
             f'proxy_set_header Connection "{"" if hop.keepalive else "close"}"',

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use wirelab_contract::print_error;
 
 /// Time that calls in flight get, at most.
-const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// Notifies everyone who waits that the service is to stop. One second later the
 /// process ends, even if its runtime is frozen.

@@ -31,7 +31,7 @@ const WAITING_BYTES_MAX: usize = BUFFER_BYTES + 2 * ITEM_BYTES_MAX;
 
 /// How long a closed connection waits for its client to close too. Less than the grace of a
 /// service that is to stop.
-const LINGER: Duration = Duration::from_millis(250);
+pub(super) const LINGER: Duration = Duration::from_millis(250);
 
 /// Why a connection ends.
 #[derive(Debug)]

@@ -16,6 +16,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 use tokio_tungstenite::tungstenite;
 use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
@@ -28,11 +29,14 @@ use crate::binding::http::calls::Calls;
 use crate::codec::Representation as _;
 use crate::connection::control::Control;
 use crate::connection::listener::Listener;
-use crate::connection::shutdown::Shutdown;
+use crate::connection::shutdown::{GRACE, Shutdown};
 use crate::documents::config::ServiceConfig;
 use crate::service::state::ServiceState;
-use connection::{Connection, Ended};
+use connection::{Connection, Ended, LINGER};
 pub(crate) use streams::to_message;
+
+/// How a connection ends with the service.
+const AWAY: Ended = Ended::Close(CloseCode::Away, "the service ends");
 
 /// What the connections of a service share.
 struct Endpoint {
@@ -100,12 +104,39 @@ fn upgrade(endpoint: Arc<Endpoint>, operation: Operation, mut request: Request) 
     response
 }
 
+/// Serves streams until the connection ends. When the service is to stop, a connection without a
+/// stream ends at once, and another one when its stream has ended, or shortly before the grace has.
 async fn serve_connection(endpoint: &Endpoint, operation: Operation, mut connection: Connection) {
+    let cut_off = async {
+        endpoint.shutdown.requested().await;
+        sleep(GRACE - 2 * LINGER).await;
+    };
     let ended = tokio::select! {
-        ended = streams::serve(&endpoint.state, operation, &mut connection) => ended,
-        () = endpoint.shutdown.requested() => Ended::Close(CloseCode::Away, "the service ends"),
+        ended = serve_streams(endpoint, operation, &mut connection) => ended,
+        () = cut_off => AWAY,
     };
     connection.close(ended).await;
+}
+
+async fn serve_streams(
+    endpoint: &Endpoint,
+    operation: Operation,
+    connection: &mut Connection,
+) -> Ended {
+    loop {
+        let first = tokio::select! {
+            biased;
+            () = endpoint.shutdown.requested() => return AWAY,
+            first = connection.next() => first,
+        };
+        let served = match first {
+            Ok(first) => streams::serve(&endpoint.state, operation, connection, first).await,
+            Err(ended) => Err(ended),
+        };
+        if let Err(ended) = served {
+            return ended;
+        }
+    }
 }
 
 fn refuse_handshake(error: &tungstenite::Error) -> Response {

@@ -18,25 +18,13 @@ use crate::service::corruption::{Corruptor, corrupt, corrupt_text};
 use crate::service::feed::{self, Feed};
 use crate::service::state::{Arrival, ServiceState};
 
-/// Serves the streams of a connection until it ends.
+/// Serves the stream whose first message has come.
 pub(super) async fn serve(
     state: &ServiceState,
     operation: Operation,
     connection: &mut Connection,
-) -> Ended {
-    loop {
-        if let Err(ended) = serve_stream(state, operation, connection).await {
-            return ended;
-        }
-    }
-}
-
-async fn serve_stream(
-    state: &ServiceState,
-    operation: Operation,
-    connection: &mut Connection,
+    first: Option<Bytes>,
 ) -> Result<(), Ended> {
-    let first = connection.next().await?;
     let call = Call::new(state, operation);
     call.commit_fault(connection).await?;
     match operation {

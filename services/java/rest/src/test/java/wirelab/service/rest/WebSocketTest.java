@@ -419,6 +419,22 @@ class WebSocketTest {
         assertEquals(0, bench.inFlight());
     }
 
+    /** The grace of a service that stops is for the calls in flight. */
+    @Test
+    void stopLetsAFeedEndThatEndsWithinTheGrace() throws Exception {
+        Bench bench = start("json");
+        WebSocketClient reader = WebSocketClient.open(bench, "json", "feed");
+        reader.feed(10, 1, 20_000);
+        reader.next();
+        bench.close();
+        for (int left = 9; left > 0; left--) {
+            assertTrue(reader.next() instanceof String, "item " + (10 - left));
+        }
+        assertEquals("", reader.next());
+        assertEquals(GOING_AWAY, reader.next());
+        assertEquals(0, bench.streams().cancellations());
+    }
+
     /** No close can be sent while an item is being written. */
     @Test
     void readersThatAreStuckDoNotHoldTheStopUp() throws Exception {

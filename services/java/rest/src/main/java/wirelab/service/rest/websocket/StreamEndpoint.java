@@ -144,6 +144,11 @@ final class StreamEndpoint extends Endpoint {
         }
     }
 
+    /** Whether no stream is under way on it. */
+    boolean isIdle() {
+        return operation.isIdle();
+    }
+
     /** Ends the connection with the service; waits at most that long for what is being written. */
     void stop(long waitMs) throws IOException {
         operation.cancel();

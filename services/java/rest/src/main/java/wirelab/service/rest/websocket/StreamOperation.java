@@ -48,6 +48,9 @@ abstract class StreamOperation {
     /** Ends the stream under way, if any; nothing more is sent. */
     abstract void drop();
 
+    /** Whether no stream is under way. */
+    abstract boolean isIdle();
+
     /** The connection has ended, or is about to. */
     final void cancel() {
         gone = true;
@@ -115,6 +118,11 @@ abstract class StreamOperation {
             if (run != null) {
                 run.cancel();
             }
+        }
+
+        @Override
+        boolean isIdle() {
+            return running.get() == null;
         }
 
         @Override
@@ -202,6 +210,11 @@ abstract class StreamOperation {
             if (good && endCall()) {
                 complete(all);
             }
+        }
+
+        @Override
+        final boolean isIdle() {
+            return !open.get();
         }
 
         /** Whether it had not ended before. */

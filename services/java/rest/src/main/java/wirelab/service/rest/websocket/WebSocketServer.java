@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.apache.catalina.core.StandardContext;
 import org.apache.tomcat.websocket.Constants;
 import org.apache.tomcat.websocket.server.WsSci;
@@ -36,6 +37,10 @@ import wirelab.service.web.WebServer;
 public final class WebSocketServer implements Binding.Running {
     /** A reader that takes nothing for so long is cut off, as over HTTP; by default after 20 s. */
     private static final long SEND_TIMEOUT_MS = 60_000;
+
+    /** The part of the grace that is kept for telling clients that the service ends. */
+    private static final long CLOSE_MS = 100;
+    private static final long LOOK_EVERY_MS = 5;
 
     private final Configuration configuration;
     private final Stream model;
@@ -167,26 +172,46 @@ public final class WebSocketServer implements Binding.Running {
                         .setCount(ask.count).setPattern(ask.pattern).build().toByteArray();
     }
 
-    /** Ends all connections at once, streams under way as well, with status 1001. */
+    /**
+     * Ends connections with status 1001: those without a stream at once, the others when it has
+     * ended, or shortly before the grace has.
+     */
     @Override
     public void stop(long graceMs) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(graceMs);
         Drain.await(server.connector(), 0);
-        endConnections(graceMs);
+        long cutOff = deadline - TimeUnit.MILLISECONDS.toNanos(CLOSE_MS);
+        endConnections(StreamEndpoint::isIdle, CLOSE_MS);
+        while (!open.isEmpty() && System.nanoTime() < cutOff && pause()) {
+            endConnections(StreamEndpoint::isIdle, CLOSE_MS);
+        }
+        endConnections(endpoint -> true, CLOSE_MS);
         // Threads that still write, or that read what the clients answer.
         long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
         Drain.await(server.connector(), leftMs);
         server.stop();
     }
 
-    private void endConnections(long graceMs) {
-        long eachMs = Math.max(1, graceMs / Math.max(1, open.size()));
-        for (StreamEndpoint endpoint : open) {
+    private void endConnections(Predicate<StreamEndpoint> which, long graceMs) {
+        List<StreamEndpoint> ended = open.stream().filter(which).toList();
+        long eachMs = Math.max(1, graceMs / Math.max(1, ended.size()));
+        for (StreamEndpoint endpoint : ended) {
             try {
                 endpoint.stop(eachMs);
             } catch (IOException gone) {
                 System.err.println("stopping: " + gone);
             }
+        }
+    }
+
+    /** False where the thread is to hurry. */
+    private static boolean pause() {
+        try {
+            Thread.sleep(LOOK_EVERY_MS);
+            return true;
+        } catch (InterruptedException hurry) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 }
