@@ -188,7 +188,7 @@ def test_a_server_without_websocket_is_named_with_its_status(
     with server(echo, process_request=refuse) as log:
         words = (f"ws://127.0.0.1:{log.port}/", "--data", "x", "--calls", "2")
         result = drive(capsys, *words, code=1)
-    assert "HTTP status 404" in json.dumps(result["error_examples"])
+    assert "no upgrade to WebSocket: HTTP status 404" in json.dumps(result["error_examples"])
 
 
 def test_pings_of_the_server_are_answered(capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,7 +217,10 @@ def test_pings_of_the_server_are_answered(capsys: pytest.CaptureFixture[str]) ->
         (("http://127.0.0.1:1/", "--websocket", "--data", "x", "--http2"), "--http2"),
         (("grpc://127.0.0.1:1/a.B/C", "--websocket", "--data", "{}"), "--websocket"),
         (("ws://127.0.0.1:1/", "--data", "x", "--header", "Upgrade: h2c"), "upgrade"),
-        (("ws://127.0.0.1:1/", "--data", "x", "--in-flight", "2"), "one stream at a time"),
+        (("ws://127.0.0.1:1/", "--data", "x", "--in-flight", "2"), "leave --in-flight out"),
+        (("ws://127.0.0.1:1/", "--data", "x", "--follow"), "leave --follow out"),
+        (("ws://127.0.0.1:1/", "--data", "x", "--stop-time", "1s"), "leave --stop-time out"),
+        (("ws://127.0.0.1:1/", "--data", "x", "--header", "Sec-WebSocket-Protocol: a"), "protocol"),
     ],
 )
 def test_what_websocket_does_not_have_is_refused(
@@ -265,3 +268,42 @@ def test_frames_that_break_the_protocol_are_named(capsys: pytest.CaptureFixture[
         listener.close()
         thread.join(10)
         assert rule in json.dumps(result["error_examples"]), (rule, result["error_examples"])
+
+
+def test_more_replies_than_expected_fail_the_call(capsys: pytest.CaptureFixture[str]) -> None:
+    def answer(connection: ServerConnection, message: str | bytes) -> None:
+        # One segment: both replies come in one read.
+        connection.socket.sendall(b"\x81\x02hi" * 2)
+
+    with server(answer) as log:
+        words = (f"ws://127.0.0.1:{log.port}/", "--data", "x", "--calls", "3", "--warmup", "0s")
+        result = drive(capsys, *words, code=1)
+    assert result["ok"] == 0
+    assert "expected number of messages" in json.dumps(result["error_examples"])
+
+
+def test_a_url_in_capitals_is_one_of_websocket(capsys: pytest.CaptureFixture[str]) -> None:
+    with server(echo) as log:
+        result = drive(capsys, f"WS://127.0.0.1:{log.port}/", "--data", "x", "--calls", "3")
+    assert (result["ok"], result["errors"]) == (3, 0), result["error_examples"]
+    assert result["streams"]["messages"] == 3
+
+
+def test_connections_of_one_call_are_closed_as_they_should(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    closed: list[int | None] = []
+
+    def answer(connection: ServerConnection, message: str | bytes) -> None:
+        connection.send(message)
+        try:
+            connection.recv(5)
+        except ConnectionClosed as end:
+            closed.append(end.rcvd and end.rcvd.code)
+            raise
+
+    with server(answer) as log:
+        words = (f"ws://127.0.0.1:{log.port}/", "--data", "x", "--calls", "5", "--close")
+        result = drive(capsys, *words, "--warmup", "0s")
+    assert (result["ok"], result["errors"]) == (5, 0), result["error_examples"]
+    assert closed == [1000] * 5

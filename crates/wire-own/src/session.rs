@@ -150,8 +150,7 @@ pub enum Failure {
     /// The connection ended before the first byte of the reply.
     #[error("connection closed before the reply")]
     Closed,
-    /// WebSocket: the peer closed the connection with a status other than 1000 (RFC 6455 section
-    /// 7.4).
+    /// WebSocket: the peer closed the connection with a status (RFC 6455 section 7.4).
     #[error("connection closed by peer, WebSocket status {status}: {reason}")]
     ClosedWith {
         /// The status.

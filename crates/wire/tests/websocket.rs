@@ -313,7 +313,13 @@ fn a_long_message_leaves_in_parts_and_a_pong_never_within_it() {
 fn a_close_is_answered_and_fails_the_call_with_its_status() {
     let cases: [(&[u8], Failure); 4] = [
         (b"", Failure::Closed),
-        (b"\x03\xe8bye", Failure::Closed),
+        (
+            b"\x03\xe8bye",
+            Failure::ClosedWith {
+                status: 1000,
+                reason: "\"bye\"".into(),
+            },
+        ),
         (
             b"\x03\xf1too long",
             Failure::ClosedWith {
@@ -451,7 +457,28 @@ fn a_control_frame_in_parts_is_not_the_first_byte_of_a_reply() {
     wire.receive(&close[..3]).unwrap();
     assert_eq!(wire.take_events(), []);
     wire.receive(&close[3..]).unwrap();
-    assert_eq!(wire.take_events(), [fail(0, Failure::Closed)]);
+    let failure = Failure::ClosedWith {
+        status: 1000,
+        reason: "\"\"".into(),
+    };
+    assert_eq!(wire.take_events(), [fail(0, failure)]);
+}
+
+#[test]
+fn a_message_behind_the_last_one_of_a_reply_fails_the_call() {
+    let mut wire = Wire::open(Options {
+        ending: Ending::Messages(1),
+        kind: None,
+        ..OPTIONS
+    });
+    let ping = frame(Opcode::Ping, b"p");
+    wire.receive(&[text(b"one"), ping].concat()).unwrap();
+    assert_eq!(wire.take_events()[2..], [body(0, b"one"), end(0)]);
+    wire.session.send(1, &request(&[b"two"]));
+    wire.pump();
+    let error = wire.receive(&[text(b"two"), text(b"three")].concat());
+    let failed = Failure::Protocol(error.expect_err("two messages"));
+    assert_eq!(wire.take_events().last(), Some(&fail(1, failed)));
 }
 
 #[test]

@@ -142,7 +142,7 @@ def read_spec(options: Options) -> DriveSpec:
     from wirelab.drive.measurement import DriveSpec
     from wirelab.stack import targets
 
-    if options.target.startswith(("ws://", "wss://")):
+    if options.target.lower().startswith(("ws://", "wss://")):
         options = replace(options, stream=replace(options.stream, websocket=True))
     connection, message = options.connection, options.message
     refuse_contradictions(options)

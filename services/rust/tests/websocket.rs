@@ -433,14 +433,14 @@ fn a_service_that_ends_closes_its_connections_with_a_status() {
     block_on(async {
         let mut idle = open(&service, "feed").await;
         let mut short = open(&service, "feed").await;
-        short.send(feed(10, 20_000)).await.unwrap();
-        next(&mut short).await;
         let mut long = open(&service, "feed").await;
         long.send(feed(6000, 10_000)).await.unwrap();
         next(&mut long).await;
         let mut pushing = open(&service, "push").await;
         pushing.send(item(0, "a")).await.unwrap();
-        service.wait_for_metric("wirelab_calls_in_flight", 3.0);
+        service.wait_for_metric("wirelab_calls_in_flight", 2.0);
+        short.send(feed(10, 20_000)).await.unwrap();
+        next(&mut short).await;
         service.process.signal(libc::SIGTERM);
         assert_eq!(read_status(&mut idle).await, 1001);
         assert_eq!(

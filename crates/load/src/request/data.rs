@@ -63,7 +63,15 @@ impl Cell {
 pub(crate) fn read(rows: &Rows) -> Result<Vec<Row>, Fault> {
     let rows = match rows {
         Rows::File { path } => from_file(path)?,
-        Rows::Lines { path } => from_lines(path, &read_text(path)?),
+        Rows::Lines { path } => match from_lines(path, &read_text(path)?) {
+            rows if rows.is_empty() => {
+                return refuse(
+                    format!("data: {path}: every line is empty"),
+                    "write one message per line",
+                );
+            }
+            rows => rows,
+        },
         Rows::Random {
             count,
             seed,

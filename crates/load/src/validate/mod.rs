@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use wirelab_contract::Operation;
 use wirelab_wire::codec::{Expected, MessageFormat};
+use wirelab_wire::websocket::SWITCHING_PROTOCOLS;
 use wirelab_wire::{ContentType, Encoding, Head};
 
 use crate::call::error::ErrorKind;
@@ -70,6 +71,9 @@ pub(crate) enum Expectation {
 
 /// The field that says where a redirection leads.
 const LOCATION: &str = "location";
+
+/// The status of an error of the contracts, over WebSocket too.
+const BAD_REQUEST: u16 = 400;
 
 /// Letters of it that are shown.
 const LOCATION_LETTERS_MAX: usize = 200;
@@ -163,7 +167,10 @@ impl Validator {
             None => (200..300).contains(&head.status),
         };
         if !expected {
-            let reason = refusal(&head, state.seen.as_deref());
+            let mut reason = refusal(&head, state.seen.as_deref());
+            if self.status == Some(SWITCHING_PROTOCOLS) && head.status != BAD_REQUEST {
+                reason = format!("no upgrade to WebSocket: {reason}");
+            }
             return state.fail(ErrorKind::Application, reason);
         }
         if self

@@ -151,7 +151,11 @@ impl WebSocket {
                 return Ok(());
             };
             match piece {
-                Piece::Message(kind, message) => self.take_message(kind, message, replies)?,
+                Piece::Message(kind, message) => {
+                    // A control frame may follow a reply, and a message may not.
+                    let is_last = !matches!(**rest, [0x01 | 0x02 | 0x81 | 0x82, ..]);
+                    self.take_message(kind, message, is_last, replies)?;
+                }
                 Piece::Control(Opcode::Ping, payload) => {
                     self.requests.push_control(Opcode::Pong, payload);
                 }
@@ -166,6 +170,7 @@ impl WebSocket {
         &mut self,
         kind: Kind,
         message: &[u8],
+        is_last: bool,
         replies: &mut impl Replies,
     ) -> Result<(), ProtocolError> {
         let Some(call) = self.answered_call() else {
@@ -210,6 +215,12 @@ impl WebSocket {
                 self.messages >= count
             }
         };
+        if ends && !is_last {
+            return Err(violation(
+                "a reply has the expected number of messages",
+                "more of them in one read: expect more messages per call".to_owned(),
+            ));
+        }
         if ends {
             self.complete(call, replies);
         }
@@ -301,8 +312,8 @@ impl WebSocket {
         self.requests.push_control(Opcode::Close, answer);
         if let Some(call) = self.pending.take() {
             let failure = match status {
-                None | Some(NORMAL_CLOSURE) if !self.first_byte_reported => Failure::Closed,
-                None | Some(NORMAL_CLOSURE) => Failure::Truncated,
+                None if !self.first_byte_reported => Failure::Closed,
+                None => Failure::Truncated,
                 Some(status) => Failure::ClosedWith {
                     status,
                     reason: excerpt(reason).into(),

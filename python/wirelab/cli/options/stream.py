@@ -109,6 +109,9 @@ EXCLUDING: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
         for option in (
             "--method",
             "--http2",
+            "--in-flight",
+            "--follow",
+            "--cookies",
             "--expect-status",
             "--stop-messages",
             "--stop-bytes",

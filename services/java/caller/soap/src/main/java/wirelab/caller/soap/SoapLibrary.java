@@ -80,7 +80,20 @@ public final class SoapLibrary implements Library {
             if (cause instanceof HTTPException status) {
                 return Failure.application("status " + status.getResponseCode());
             }
+            if (isOfEndedConnection(cause)) {
+                return Failure.closed("the connection ended while CXF still sent: " + cause);
+            }
         }
         return null;
+    }
+
+    /**
+     * Where a connection ends while its request is sent, CXF 4.1 at times closes a body that it has
+     * not begun yet.
+     */
+    private static boolean isOfEndedConnection(Throwable cause) {
+        StackTraceElement[] trace = cause.getStackTrace();
+        return cause instanceof NullPointerException && trace.length > 0
+                && trace[0].getClassName().startsWith("org.apache.cxf.transport.http.HttpClientHTTPConduit");
     }
 }
