@@ -91,6 +91,7 @@ def test_each_call_is_a_message_and_its_reply(
     assert set(log.messages) == {'{"a":1}'}
     assert log.connections == 4
     assert result["streams"]["messages"] == 200
+    assert not any("no call asked" in hint for hint in result["hints"])
 
 
 def test_times_of_several_replies_are_those_of_the_server(
@@ -282,6 +283,20 @@ def test_more_replies_than_expected_fail_the_call(capsys: pytest.CaptureFixture[
     assert "expected number of messages" in json.dumps(result["error_examples"])
 
 
+def test_messages_that_no_call_asked_for_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    def answer(connection: ServerConnection, message: str | bytes) -> None:
+        connection.send(message)
+        time.sleep(0.02)
+        connection.send("by itself")
+
+    with server(answer) as log:
+        words = (f"ws://127.0.0.1:{log.port}/", "--data", "x", "--rate", "5", "--calls", "6")
+        result = drive(capsys, *words, "--warmup", "0s")
+    assert result["connections_opened"] > 1
+    (hint,) = (hint for hint in result["hints"] if "no call asked" in hint)
+    assert "--expect-messages" in hint
+
+
 def test_a_url_in_capitals_is_one_of_websocket(capsys: pytest.CaptureFixture[str]) -> None:
     with server(echo) as log:
         result = drive(capsys, f"WS://127.0.0.1:{log.port}/", "--data", "x", "--calls", "3")
@@ -299,7 +314,7 @@ def test_connections_of_one_call_are_closed_as_they_should(
         try:
             connection.recv(5)
         except ConnectionClosed as end:
-            closed.append(end.rcvd and end.rcvd.code)
+            closed.append(None if end.rcvd is None else end.rcvd.code)
             raise
 
     with server(answer) as log:
@@ -307,3 +322,4 @@ def test_connections_of_one_call_are_closed_as_they_should(
         result = drive(capsys, *words, "--warmup", "0s")
     assert (result["ok"], result["errors"]) == (5, 0), result["error_examples"]
     assert closed == [1000] * 5
+    assert not any("no call asked" in hint for hint in result["hints"])

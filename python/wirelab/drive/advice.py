@@ -32,6 +32,7 @@ def hints(
     *,
     interrupted: bool = False,
     keeps: bool = True,
+    is_websocket: bool = False,
     authority: Path | None = None,
 ) -> list[str]:
     """Sentences, none for a result that explains itself. ``keeps``: connections were to be kept;
@@ -44,12 +45,14 @@ def hints(
         steady = _unreached(group, amount) if changes else _unsteady(target, group)
     # A stream that was ended as requested takes its connection of HTTP/1.1 along.
     keeps = keeps and not (group.streams and group.streams.stopped)
-    ended = _ended(group) if keeps else None
+    unasked = _unasked(group) if is_websocket and keeps else None
+    ended = _ended(group) if keeps and not unasked else None
     found = (
         _nobody(target, group),
         _tls(target, group),
         _certificate(target, group, authority),
         _version(target, group),
+        unasked,
         ended,
         _closed_later(group) if keeps else None,
         _sent_away(target, group),
@@ -199,6 +202,19 @@ def _paused_connecting(group: GroupResult) -> str | None:
         f"{failed} failed or ended without a reply, and calls waited "
         f"{format_seconds(paused_s)} in all before the next attempts: the pause "
         "begins at 1 ms and doubles with each failure in a row, up to --reconnect-delay"
+    )
+
+
+def _unasked(group: GroupResult) -> str | None:
+    """A server of WebSocket that sends messages by itself, or more than were expected."""
+    opened = (group.connections_opened or 0) - (group.connections_peak or 0) - group.errors
+    if not group.ok or opened <= 0:
+        return None
+    return (
+        f"{counted(opened, 'connection')} ended between two calls: the server closed them, or sent "
+        "what no call asked for. Such a message ends its connection, or is taken for a reply of "
+        "the next call, whose times are then wrong; --expect-messages is the number of replies "
+        "to each call"
     )
 
 

@@ -106,6 +106,7 @@ def measure(spec: DriveSpec, display: Display, on_build: OnBuild) -> MeasuredDri
         spec.amount,
         interrupted=outcome.interrupted,
         keeps=spec.keeps_connections(),
+        is_websocket=spec.call.stream.format == "websocket",
         authority=spec.call.ca,
     )
     result = {
