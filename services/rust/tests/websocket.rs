@@ -434,12 +434,12 @@ fn a_service_that_ends_closes_its_connections_with_a_status() {
         let mut idle = open(&service, "feed").await;
         let mut short = open(&service, "feed").await;
         let mut long = open(&service, "feed").await;
-        long.send(feed(6000, 10_000)).await.unwrap();
+        long.send(feed(100, 10_000)).await.unwrap();
         next(&mut long).await;
         let mut pushing = open(&service, "push").await;
         pushing.send(item(0, "a")).await.unwrap();
         service.wait_for_metric("wirelab_calls_in_flight", 2.0);
-        short.send(feed(10, 20_000)).await.unwrap();
+        short.send(feed(10, 20)).await.unwrap();
         next(&mut short).await;
         service.process.signal(libc::SIGTERM);
         assert_eq!(read_status(&mut idle).await, 1001);
