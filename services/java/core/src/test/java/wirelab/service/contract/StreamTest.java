@@ -137,7 +137,7 @@ class StreamTest {
 
     @Test
     void aCancelledFeedSendsNothingMore() throws Exception {
-        try (Fed fed = new Fed(3, 50_000, "constant")) {
+        try (Fed fed = new Fed(1000, 50_000, "constant")) {
             assertTrue(fed.first.await(30, TimeUnit.SECONDS));
             fed.run.cancel();
             fed.run.cancel();
