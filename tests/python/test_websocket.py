@@ -224,7 +224,7 @@ def test_pings_of_the_server_are_answered(capsys: pytest.CaptureFixture[str]) ->
         (("ws://127.0.0.1:1/", "--data", "x", "--header", "Sec-WebSocket-Protocol: a"), "protocol"),
     ],
 )
-def test_what_websocket_does_not_have_is_refused(
+def test_options_that_websocket_lacks_are_refused(
     capsys: pytest.CaptureFixture[str], words: tuple[str, ...], reason: str
 ) -> None:
     assert main(["drive", *words, "--calls", "1"]) == 2

@@ -662,7 +662,7 @@ fn a_delay_comes_before_the_first_message_of_a_reply() {
 }
 
 #[test]
-fn what_websocket_does_not_have_is_refused_by_name() {
+fn options_that_websocket_lacks_are_refused() {
     for (stack, other, option) in [
         (("transport", "http/2"), json!({}), "stack.transport"),
         (("codec", "cbor"), json!({}), "stack.codec"),

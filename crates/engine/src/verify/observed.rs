@@ -4,7 +4,7 @@ use wirelab_contract::{ApplicationError, Contract, Operation, Reply};
 use wirelab_load::RawResponse;
 use wirelab_stack::Binding;
 use wirelab_verify::Response;
-use wirelab_wire::codec::{Codec, MessageFormat};
+use wirelab_wire::codec::MessageFormat;
 use wirelab_wire::grpc::{Deframer, Piece};
 use wirelab_wire::websocket::SWITCHING_PROTOCOLS;
 use wirelab_wire::{Encoding, Head, gzip, soap, zstd};
@@ -77,11 +77,7 @@ fn whole(
     let body = plain(head, &response.body)?;
     // GIOP: the sender chooses the byte order, message by message.
     let format = format.in_order(head.byte_order.unwrap_or(format.order));
-    let of_errors = match binding {
-        // contracts/README.md: in both codecs.
-        Binding::Websocket => MessageFormat::from(Codec::Json),
-        _ => format,
-    };
+    let of_errors = format.of_errors(binding);
     let error = |status: &str| match of_errors.read_error(operation, &body) {
         Ok(text) => Ok(Response::Error(text)),
         Err(mismatch) => Err(format!("{status}: {mismatch}")),

@@ -11,7 +11,7 @@ use crate::call::result::Fault;
 use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::plan::{FeedItems, Group, RowPer, Stream, StreamFormat};
 use crate::request::body::BodyWriter;
-use crate::request::head::{self, encoding, error_format, message_format, status_of_streams};
+use crate::request::head::{self, encoding, message_format, status_of_streams};
 use crate::validate::items::{ItemFormat, ItemRule, ItemsDue};
 use crate::validate::step::Step;
 use crate::validate::stream::StreamRule;
@@ -159,7 +159,7 @@ fn validator(
         // Messages cannot be seen through a compressed body.
         _ => Encoding::Identity,
     });
-    validator.errors = Some((error_format(stack), operation));
+    validator.errors = Some((message_format(stack).of_errors(stack.binding), operation));
     validator.stream = Some(StreamRule::of(&Stream::new(format))?);
     Ok(validator)
 }

@@ -19,9 +19,7 @@ use crate::group::{feed, third_party};
 use crate::plan::{Carry, Data, FeedItems, Group, RowPer, SequenceStep, Workload};
 use crate::request::body::BodyWriter;
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
-use crate::request::head::{
-    self, encoding, error_format, media_type, message_format, status_of_streams,
-};
+use crate::request::head::{self, encoding, media_type, message_format, status_of_streams};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
@@ -542,7 +540,7 @@ fn validator(stack: &Stack, operation: Operation, expectation: Expectation) -> V
     let status = route.map(|route| route.status);
     validator.status = Some(status.unwrap_or_else(|| status_of_streams(stack.binding)));
     validator.encoding = Some(encoding(stack.compression).0);
-    validator.errors = Some((error_format(stack), operation));
+    validator.errors = Some((message_format(stack).of_errors(stack.binding), operation));
     match stack.binding {
         Binding::Raw => validator.imposed = validator.encoding,
         Binding::Iiop | Binding::Websocket => {}

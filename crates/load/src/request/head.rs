@@ -3,7 +3,7 @@
 
 use wirelab_contract::clinic::routes::Route;
 use wirelab_contract::{Call, Message, MessageVisitor, Operation};
-use wirelab_stack::{Binding, Codec, Compression, Stack};
+use wirelab_stack::{Binding, Compression, Stack};
 use wirelab_wire::codec::MessageFormat;
 use wirelab_wire::websocket::SWITCHING_PROTOCOLS;
 use wirelab_wire::{ContentType, Encoding, Request, soap};
@@ -17,15 +17,6 @@ pub(crate) fn message_format(stack: &Stack) -> MessageFormat {
         .in_order(stack.byte_order)
         .in_soap(version(stack))
         .with_cache(stack.token_cache)
-}
-
-/// How application errors are written: over WebSocket in JSON, whatever the codec
-/// (contracts/README.md, WebSocket).
-pub(crate) fn error_format(stack: &Stack) -> MessageFormat {
-    match stack.binding {
-        Binding::Websocket => MessageFormat::from(Codec::Json),
-        _ => message_format(stack),
-    }
 }
 
 /// The version of SOAP; 1.1 where the stack has none.

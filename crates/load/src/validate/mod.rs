@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use wirelab_contract::Operation;
 use wirelab_wire::codec::{Expected, MessageFormat};
-use wirelab_wire::websocket::SWITCHING_PROTOCOLS;
+use wirelab_wire::websocket::{BAD_REQUEST, SWITCHING_PROTOCOLS};
 use wirelab_wire::{ContentType, Encoding, Head};
 
 use crate::call::error::ErrorKind;
@@ -71,9 +71,6 @@ pub(crate) enum Expectation {
 
 /// The field that says where a redirection leads.
 const LOCATION: &str = "location";
-
-/// The status of an error of the contracts, over WebSocket too.
-const BAD_REQUEST: u16 = 400;
 
 /// Letters of it that are shown.
 const LOCATION_LETTERS_MAX: usize = 200;

@@ -8,7 +8,7 @@ use wirelab_contract::transfer::UploadChunk;
 use wirelab_contract::{
     Call, Contract, Message, MessageVisitor, Operation, Reply, Unary, UnaryVisitor, lists,
 };
-use wirelab_stack::CodecFamily;
+use wirelab_stack::{Binding, CodecFamily};
 
 use super::error::require;
 use super::{Codec, Mismatch, Unsupported, protobuf, self_describing, token_xml};
@@ -96,6 +96,16 @@ impl MessageFormat {
         // Never panics: the one pair that `new` refuses, rpc/encoded in 1.2, is
         // excluded above.
         Some(soap::EnvelopeFormat::new(version, style).expect("rpc/encoded comes with SOAP 1.1"))
+    }
+
+    /// How application errors are written over `binding`: over WebSocket in JSON, whatever the
+    /// codec (contracts/README.md, WebSocket).
+    #[must_use]
+    pub fn of_errors(self, binding: Binding) -> MessageFormat {
+        match binding {
+            Binding::Websocket => MessageFormat::from(Codec::Json),
+            _ => self,
+        }
     }
 
     /// The messages of a request in their order: one, except in UploadStream,

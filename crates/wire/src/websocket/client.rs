@@ -11,7 +11,7 @@ use crate::http1::HeadLimits;
 use crate::session::{CallId, End, Failure, Head, ProtocolError, Replies, Request, Session};
 
 /// The status that a reply is given which is an application error, as in REST.
-const BAD_REQUEST: u16 = 400;
+pub const BAD_REQUEST: u16 = 400;
 
 /// How the message of an error begins (contracts/README.md, WebSocket).
 const ERROR: &[u8] = br#"{"error":"#;

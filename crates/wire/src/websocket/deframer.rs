@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_the_protocol_is_refused_by_name() {
+    fn frames_that_break_the_protocol_are_refused_with_the_rule() {
         for (input, rule) in [
             (b"\x81\x85abcdHello".as_slice(), "does not mask"),
             (b"\xc1\x00", "without an extension"),

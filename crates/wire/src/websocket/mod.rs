@@ -10,7 +10,7 @@ mod frame;
 mod handshake;
 mod requests;
 
-pub use client::{Ending, Options, WebSocket};
+pub use client::{BAD_REQUEST, Ending, Options, WebSocket};
 pub use deframer::{Deframer, Piece};
 pub use frame::{CONTROL_BYTES_MAX, Header, Kind, Opcode, mask};
 pub use handshake::{SWITCHING_PROTOCOLS, accept_of, check_request};

@@ -596,7 +596,7 @@ func TestStopDoesNotWaitForClientsThatDoNotAnswer(t *testing.T) {
 	dialRaw(t, p, "/stream/feed")
 	dialWebsocket(t, p, websocketJSON, "/stream/feed").
 		send(t, &pb.FeedRequest{Count: 16_000, Bytes: 65_536, Pattern: "constant"})
-	time.Sleep(200 * time.Millisecond)
+	waitForCounts(t, p, map[string]float64{"wirelab_calls_in_flight": 1})
 	begin := time.Now()
 	_ = p.stdin.Close()
 	if code := p.exitCode(t, 4*time.Second); code != 0 {

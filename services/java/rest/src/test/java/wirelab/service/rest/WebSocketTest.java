@@ -332,9 +332,10 @@ class WebSocketTest {
             for (String operation : List.of("push", "chat")) {
                 WebSocketClient client = WebSocketClient.open(bench, "json", operation);
                 client.sendItem(0, "a");
-                while (bench.inFlight() == 0) {
+                for (int step = 0; step < STEPS && bench.inFlight() == 0; step++) {
                     Thread.sleep(STEP_MS);
                 }
+                assertEquals(1, bench.inFlight());
                 client.abort();
                 for (int step = 0; step < STEPS && bench.inFlight() > 0; step++) {
                     Thread.sleep(STEP_MS);
@@ -442,7 +443,15 @@ class WebSocketTest {
         for (int reader = 0; reader < 5; reader++) {
             WebSocketClient.open(bench, "json", "feed", false).feed(1000, 65_536, 0);
         }
-        Thread.sleep(1000);
+        for (int step = 0; step < STEPS && bench.inFlight() < 5; step++) {
+            Thread.sleep(STEP_MS);
+        }
+        long sent = -1;
+        // Until no buffer takes an item any more.
+        while (sent != bench.streams().items()) {
+            sent = bench.streams().items();
+            Thread.sleep(20 * STEP_MS);
+        }
         long start = System.nanoTime();
         bench.close();
         assertTrue(System.nanoTime() - start < STOP_NS_MAX, "a reader held the stop up");
