@@ -9,7 +9,9 @@ import static wirelab.service.rest.StreamOperationsTest.number;
 import static wirelab.service.rest.StreamOperationsTest.vectors;
 
 import jakarta.websocket.Session;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,7 +19,10 @@ import java.util.List;
 import java.util.Map;
 import org.apache.catalina.connector.Connector;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.AnnotatedElementContext;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.io.TempDirFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -460,7 +465,8 @@ class WebSocketTest {
 
     /** The service's call to itself is a Feed over its own socket. */
     @Test
-    void feedsTravelOverAUnixSocket(@TempDir Path folder) throws Exception {
+    void feedsTravelOverAUnixSocket(@TempDir(factory = ShortFolder.class) Path folder)
+            throws Exception {
         for (String codec : List.of("json", "protobuf")) {
             String listen = "\"listen\":\"unix:" + folder.resolve(codec) + "\"";
             Bench.start("stream", stack(codec), listen).close();
@@ -486,5 +492,14 @@ class WebSocketTest {
         assertEquals("server " + Bench.origin(Connector.class), rows.get(0));
         assertEquals("server " + Bench.origin(Session.class), rows.get(1));
         assertTrue(rows.get(2).startsWith("codec " + library + " "), rows.toString());
+    }
+
+    /** The path of a Unix socket has 107 bytes at most, and the checkout's may be long. */
+    static final class ShortFolder implements TempDirFactory {
+        @Override
+        public Path createTempDirectory(
+                AnnotatedElementContext element, ExtensionContext extension) throws IOException {
+            return Files.createTempDirectory(Path.of("/tmp"), "wirelab-");
+        }
     }
 }
