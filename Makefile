@@ -34,7 +34,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: help demo setup develop parts test test-all test-rust test-rust-alone \
 	compile-rust-tests test-go test-go-alone test-java test-python check lint lint-rust \
 	lint-go lint-java lint-python fmt generate fresh audit bench facts parsers ground-truth judge \
-	many-users soak chaos atlas studies docs gate-trials limit-coverage known-capacities fuzz wheel test-wheel changelog clean
+	many-users soak chaos atlas studies docs gate-trials limit-coverage known-capacities slices-agree fuzz wheel test-wheel changelog clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -250,6 +250,9 @@ limit-coverage: develop ## simulated searches of limits for the same page (half 
 known-capacities: develop ## limits of queues that are known, for the same page (at most 20 minutes)
 	rm -rf runs/known-capacities
 	$(BIN)/python -m tools.known_capacities runs/known-capacities
+
+slices-agree: develop ## services in slices and in windows of their own, for the same page (15 minutes)
+	$(BIN)/python -m tools.slices_agree
 
 fuzz: ## search every parser for inputs that make it crash or hang, FUZZ_SECONDS each (600)
 	@.ci/need rust

@@ -70,7 +70,7 @@ class TrialRunner:
         began = time.monotonic()
         try:
             with placement.front_on(setup.table):
-                finished = _finish(trial, self._evaluate_packets(self._measure()))
+                finished = complete_record(trial, self._evaluate_packets(self._measure()))
         except TrialFailed as failure:
             finished = replace(trial, reason=failure.reason)
         finally:
@@ -196,7 +196,8 @@ def begin_record(setup: TrialSetup) -> Trial:
     )
 
 
-def _finish(trial: Trial, measured: MeasuredTrial) -> Trial:
+def complete_record(trial: Trial, measured: MeasuredTrial) -> Trial:
+    """The record of a trial with what was measured."""
     probe, *background = (group.without_histograms() for group in measured.called.groups)
     return replace(
         trial,

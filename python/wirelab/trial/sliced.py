@@ -83,7 +83,7 @@ def _measure_apart(
 
 
 @dataclass(frozen=True)
-class _Seat:
+class Seat:
     """One of the services that take turns."""
 
     setup: TrialSetup
@@ -153,14 +153,14 @@ class SlicedTrial:
 
     def _enter_service(
         self, stages: contextlib.ExitStack, link: AnyLink, setup: TrialSetup
-    ) -> _Seat:
+    ) -> Seat:
         of_service = admit_service(setup, link)
         store = stages.enter_context(of_service.open_store())
         service = stages.enter_context(of_service.start_service(store))
         of_service.prepare_service(service.endpoint)
-        return _Seat(setup, store, service, Observer(service.process, self._lab.on_runtime))
+        return Seat(setup, store, service, Observer(service.process, self._lab.on_runtime))
 
-    def _call(self, link: AnyLink, seats: Sequence[_Seat], trials: Sequence[Trial]) -> list[Trial]:
+    def _call(self, link: AnyLink, seats: Sequence[Seat], trials: Sequence[Trial]) -> list[Trial]:
         first = seats[0].setup
         before = [seat.store.usage() for seat in seats]
         noise = SystemNoiseSampler(
@@ -191,7 +191,7 @@ class SlicedTrial:
         ]
         return _add_others_cpu(measured)
 
-    def _drive(self, link: AnyLink, seats: Sequence[_Seat], noise: SystemNoiseSampler) -> Outcome:
+    def _drive(self, link: AnyLink, seats: Sequence[Seat], noise: SystemNoiseSampler) -> Outcome:
         first = seats[0].setup
 
         def on_tick() -> None:
@@ -242,7 +242,7 @@ class SlicedTrial:
 
 def _finish(
     trial: Trial,
-    seat: _Seat,
+    seat: Seat,
     outcome: Outcome,
     number: int,
     window: tuple[int, int],
@@ -272,7 +272,7 @@ def _finish(
     )
 
 
-def _read_slices(seat: _Seat, own: Sequence[SliceEdges], window: tuple[int, int]) -> SlicesRecord:
+def _read_slices(seat: Seat, own: Sequence[SliceEdges], window: tuple[int, int]) -> SlicesRecord:
     called = [(edges.began_ns, edges.drained_ns) for edges in own]
     drains = [(edges.drained_ns - edges.end_ns) / 1e9 for edges in own]
     return SlicesRecord(
