@@ -34,7 +34,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: help demo setup develop parts test test-all test-rust test-rust-alone \
 	compile-rust-tests test-go test-go-alone test-java test-python check lint lint-rust \
 	lint-go lint-java lint-python fmt generate fresh audit bench facts parsers ground-truth judge \
-	many-users soak chaos atlas studies docs gate-trials limit-coverage known-capacities slices-agree fuzz wheel test-wheel changelog clean
+	many-users soak chaos atlas studies docs gate-trials limit-coverage known-capacities slices-agree next-to-wrk fuzz wheel test-wheel changelog clean
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -253,6 +253,9 @@ known-capacities: develop ## limits of queues that are known, for the same page 
 
 slices-agree: develop ## services in slices and in windows of their own, for the same page (15 minutes)
 	$(BIN)/python -m tools.slices_agree
+
+next-to-wrk: develop ## rates of `drive` and wrk on servers that others run, for docs/reference/peers.md (20 minutes)
+	$(BIN)/python -m tools.next_to_wrk
 
 fuzz: ## search every parser for inputs that make it crash or hang, FUZZ_SECONDS each (600)
 	@.ci/need rust
