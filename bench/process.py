@@ -81,7 +81,7 @@ def _peak_of(pid: int) -> Iterator[list[int]]:
 def enter_place(core: int | None, namespace: str | None) -> Iterator[Callable[[], None]]:
     """What a child does between fork and exec: goes to its core (None: any), and into the network
     namespace of that name."""
-    network = None if namespace is None else namespaces.opened(namespace)
+    network = None if namespace is None else namespaces.open_namespace(namespace)
 
     def place() -> None:
         if core is not None:

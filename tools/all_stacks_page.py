@@ -93,7 +93,7 @@ def _order(figure: Figure) -> Callable[[Cell], float]:
 def page(text: str, folder: Path) -> str:
     """The page with its tables made from a run. Raises :class:`ValueError` where it lacks a
     marker."""
-    return marked_part.replaced(text, BEGIN, END, _lines(folder))
+    return marked_part.replace(text, BEGIN, END, _lines(folder))
 
 
 def _lines(folder: Path) -> Iterator[str]:

@@ -45,7 +45,7 @@ def references(every: Iterable[Offer]) -> list[str]:
 
 def experiment(text: str, every: Sequence[Offer]) -> str:
     """The experiment with these services. Raises :class:`ValueError` without the marks."""
-    return marked_part.replaced(
+    return marked_part.replace(
         text, *SERVICES, ["services:", *(f'  - "{name}"' for name in references(every))]
     )
 

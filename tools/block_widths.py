@@ -33,7 +33,7 @@ def _width(comparison: Comparison) -> float:
 def _ratios(shared: Sequence[Sequence[Cell]], figure: Figure) -> list[float]:
     """Of every pair in a setting; empty where there are no blocks."""
     every = [cell for group in shared for cell in group]
-    found = blocks([cell.by_repeat(figure) for cell in every])
+    found = blocks([cell.values_by_repeat(figure) for cell in every])
     if found is None:
         return []
     places = {id(cell): place for place, cell in enumerate(every)}

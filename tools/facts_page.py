@@ -33,7 +33,7 @@ def page() -> str:
     found = facts.facts()
     parts = [HEAD]
     for name, about in facts.features():
-        rows = [_row(stacks, fact) for stacks, fact in facts.shared(found, name)]
+        rows = [_row(stacks, fact) for stacks, fact in facts.group_shared(found, name)]
         table = ["| stacks | fact | how | source | date |", "|---|---|---|---|---|", *rows]
         parts.append("\n".join([f"## {name.capitalize()}", about, "", *table, ""]))
     return "\n".join(parts)

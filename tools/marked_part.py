@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 
-def replaced(page: str, begin: str, end: str, lines: Iterable[str]) -> str:
+def replace(page: str, begin: str, end: str, lines: Iterable[str]) -> str:
     """The page with these lines between the marks. Raises :class:`ValueError` where it lacks
     one."""
     before, found, rest = page.partition(begin)
@@ -17,7 +17,7 @@ def replaced(page: str, begin: str, end: str, lines: Iterable[str]) -> str:
 
 
 def replace_part(page: Path, name: str, lines: Iterable[str]) -> None:
-    """Writes the part of that name again. Raises as :func:`replaced`."""
+    """Writes the part of that name again. Raises as :func:`replace`."""
     text = page.read_text(encoding="utf-8")
-    made = replaced(text, f"<!-- {name} -->", f"<!-- end of {name} -->", lines)
+    made = replace(text, f"<!-- {name} -->", f"<!-- end of {name} -->", lines)
     page.write_text(made, encoding="utf-8")

@@ -53,7 +53,7 @@ def main(areas: Sequence[str]) -> int:
     return int(missed > 0)
 
 
-def mutated(text: str, mutant: Mutant) -> str:
+def mutate(text: str, mutant: Mutant) -> str:
     """The text with the mistake. Raises :class:`ValueError` unless it contains the place once."""
     if text.count(mutant["from"]) != 1:
         raise ValueError(f"{mutant['file']} contains {mutant['from']!r} not once")
@@ -65,7 +65,7 @@ def _is_found(area: str, mutant: Mutant) -> bool:
     before, began = file.read_text(encoding="utf-8"), time.monotonic()
     failed: list[str] = []
     for command in _commands(area, mutant):
-        file.write_text(mutated(before, mutant), encoding="utf-8")
+        file.write_text(mutate(before, mutant), encoding="utf-8")
         try:
             failed = _list_failures(*command)
         finally:

@@ -39,10 +39,10 @@ Json = dict[str, Any]
 
 def page(text: str, result: Json, published: dict[str, tuple[float, float]]) -> str:
     """The page with new tables. Raises :class:`ValueError` where it lacks a marker."""
-    return marked_part.replaced(text, BEGIN, END, _tables(result, published))
+    return marked_part.replace(text, BEGIN, END, _tables(result, published))
 
 
-def published_figures(file: Path) -> dict[str, tuple[float, float]]:
+def read_published_figures(file: Path) -> dict[str, tuple[float, float]]:
     """Mean and standard deviation in ms, by the study's name of the parser."""
     found: dict[str, dict[str, float]] = {}
     with file.open(encoding="utf-8", newline="") as lines:
@@ -144,5 +144,5 @@ def _study(result: Json, published: dict[str, tuple[float, float]]) -> Iterator[
 
 if __name__ == "__main__":
     figures = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    whole = page(PAGE.read_text(encoding="utf-8"), figures, published_figures(PUBLISHED))
+    whole = page(PAGE.read_text(encoding="utf-8"), figures, read_published_figures(PUBLISHED))
     PAGE.write_text(whole, encoding="utf-8")

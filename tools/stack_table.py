@@ -57,7 +57,7 @@ class Report:
     line: object = None
     """All of it, as it was printed."""
 
-    def named(self, libraries: Iterable[Library]) -> str:
+    def name_libraries(self, libraries: Iterable[Library]) -> str:
         """Some of its libraries, in the order given."""
         return ", ".join(map(self._find_name, libraries))
 
@@ -116,7 +116,7 @@ def offers(catalogue: Catalogue) -> list[Offer]:
     ]
 
 
-def made(every: Sequence[Offer], ready: Ready) -> list[str]:
+def make_tables(every: Sequence[Offer], ready: Ready) -> list[str]:
     """Both tables, as lines of Markdown."""
     offered = {offer.language for offer in every}
     languages = [name for name in TITLES if name in offered]
@@ -144,7 +144,8 @@ def _stacks(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -> I
 
 def _sides(report: Report) -> str:
     """Servers and codecs of one cell."""
-    return f"{report.named(report.of('server'))} / {report.named(report.of('codec'))}"
+    server = report.name_libraries(report.of("server"))
+    return f"{server} / {report.name_libraries(report.of('codec'))}"
 
 
 def _additions(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -> Iterator[str]:
@@ -158,7 +159,7 @@ def _additions(every: Sequence[Offer], ready: Ready, languages: Sequence[str]) -
         for name, stack in offer.variants():
             report = ready(stack)
             added = [each for each in report.libraries if each not in before.libraries]
-            text = report.named(added) or NOTHING
+            text = report.name_libraries(added) or NOTHING
             found.setdefault((name, offer.language), []).append((offer.served.binding, text))
     for name in VARIANTS:
         row = (_merge(found.get((name, language), [])) for language in languages)
@@ -188,9 +189,9 @@ def _head(first: Sequence[str], languages: Sequence[str]) -> Iterator[str]:
     yield "|" + "---|" * len(columns)
 
 
-def replaced(page: str, lines: Sequence[str]) -> str:
+def replace_tables(page: str, lines: Sequence[str]) -> str:
     """The page with these lines between the markers. Raises :class:`ValueError` without them."""
-    return marked_part.replaced(page, BEGIN, END, lines)
+    return marked_part.replace(page, BEGIN, END, lines)
 
 
 def starter(catalogue: Catalogue, scratch: Scratch, interruption: Interruption) -> Ready:
@@ -224,7 +225,7 @@ def _contract(catalogue: Catalogue, stack: Stack) -> str:
 def page(ready: Ready) -> tuple[str, str]:
     """README.md as it is, and as the services report it."""
     before = (checkout.root() / README).read_text(encoding="utf-8")
-    return before, replaced(before, made(offers(manifests.load()), ready))
+    return before, replace_tables(before, make_tables(offers(manifests.load()), ready))
 
 
 def main() -> None:

@@ -30,8 +30,8 @@ from tools import marked_part
 from wirelab import checkout
 from wirelab.cli.output.run import draw
 from wirelab.errors import UsageError
-from wirelab.format.counting import counted
-from wirelab.format.numbers import digits, percent, ranged
+from wirelab.format.counting import format_count
+from wirelab.format.numbers import digits, format_range, percent
 from wirelab.records.trial import Trial
 from wirelab.report.section import Section, Table
 from wirelab.run import directory, keeping
@@ -137,7 +137,7 @@ def write_parts(page: str, root: Path) -> str:
             mark = f"<!-- {part} of {name} -->"
             if mark in page and (made is not None or part == "run"):
                 lines = _part(part, name, made)
-                page = marked_part.replaced(page, mark, f"<!-- end of {part} of {name} -->", lines)
+                page = marked_part.replace(page, mark, f"<!-- end of {part} of {name} -->", lines)
 
     def figure(found: re.Match[str]) -> str:
         made = load(found[1], root)
@@ -197,8 +197,8 @@ def run_lines(made: Reproduction) -> Iterator[str]:
     yield (
         f"{len(every):,} trials of {' to '.join(dict.fromkeys((days[0], days[-1])))} on "
         f"{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, at scale "
-        f"{made.scale:g}. {counted(len(made.failed), 'trial')} failed. "
-        f"{counted(sum(map(is_stolen_from, every)), 'trial')} lost more than "
+        f"{made.scale:g}. {format_count(len(made.failed), 'trial')} failed. "
+        f"{format_count(sum(map(is_stolen_from, every)), 'trial')} lost more than "
         f"{percent(STEAL_MAX)} of the window to the hypervisor (steal). {sections.count(made)}"
     )
     yield from ("", "| part | trials of a cell | cells | kept run |", "|---|---|---|---|")
@@ -244,12 +244,12 @@ def value(made: Reproduction, words: Sequence[str]) -> str:
         }
     )
     finding = claim.finding(study.arms, study.threshold)
-    found = claims.at(Evidence.of(made.runs[part].trials), finding, {})
+    found = claims.evaluate_level(Evidence.of(made.runs[part].trials), finding, {})
     if found.interval is None:
         return claims.NOT_MEASURED
     if under:
         return ratio(found.interval, study.threshold)
-    return ranged(found.interval, finding.unit)
+    return format_range(found.interval, finding.unit)
 
 
 def _number(text: str) -> object:
@@ -263,7 +263,7 @@ def _number(text: str) -> object:
 def _effect(made: Reproduction, kind: str, named: Sequence[str], level: dict[str, str]) -> str:
     """The effect of a rung, or of the whole ladder."""
     for explanation in made.explanations:
-        start = explanation.ladder.start.changed({k: _number(v) for k, v in level.items()})
+        start = explanation.ladder.start.change({k: _number(v) for k, v in level.items()})
         ladder = explanation.ladder.id.partition(",")[0]
         if ladder != named[0] or start != explanation.ladder.start:
             continue
@@ -281,9 +281,9 @@ def ratio(interval: Interval, threshold: float) -> str:
     """``0.75 (0.70 to 0.80)``; a bound as one; with ``undecided`` where the interval reaches
     within the threshold of 1."""
     if interval.bounds is None:
-        return ranged(interval)
+        return format_range(interval)
     low, high = interval.bounds
-    text = ranged(interval)
+    text = format_range(interval)
     if low <= 0.0:
         text = f"at most {digits(high)}"
     elif high == float("inf"):

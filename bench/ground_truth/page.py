@@ -13,7 +13,7 @@ from bench.ground_truth.captures.corpus import Case
 from bench.ground_truth.captures.recipes import MAKERS
 from bench.ground_truth.scoring import Score, Tally
 from bench.pages import marked_parts
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.stack.reference import Stack
 from wirelab.statistics.distributions import binomial_interval
 from wirelab.statistics.interval import Interval
@@ -169,7 +169,7 @@ def _clean(total: Score) -> str:
     return (
         f"clean: {total.clean_captures} captures, {total.clean_exchanges} exchanges,"
         f" {total.clean_alarms} of them with a false alarm"
-        f" ({_share(total.alarms)}), in {counted(total.clean_captures_alarmed, 'capture')}"
+        f" ({_share(total.alarms)}), in {format_count(total.clean_captures_alarmed, 'capture')}"
     )
 
 

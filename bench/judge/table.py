@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tools.marked_part import replaced
+from tools.marked_part import replace
 
 Json = dict[str, Any]
 Results = Mapping[tuple[str, str], Json]
@@ -65,5 +65,5 @@ def _cell(result: Json | None) -> str:
 
 def write(page: Path, table: str) -> None:
     """Replaces the table between its marks. Raises :class:`ValueError` if the page has none."""
-    made = replaced(page.read_text(encoding="utf-8"), BEGIN, END, ["", table, ""])
+    made = replace(page.read_text(encoding="utf-8"), BEGIN, END, ["", table, ""])
     page.write_text(made, encoding="utf-8")

@@ -18,7 +18,7 @@ def replace_part(page: str, name: str, lines: Sequence[str]) -> str:
         ValueError: the page lacks a marker.
     """
     begin, end = f"<!-- {name}: made by bench -->", f"<!-- end of {name} -->"
-    return marked_part.replaced(page, begin, end, lines)
+    return marked_part.replace(page, begin, end, lines)
 
 
 def describe_run(document: Json, others_share: float, therefore: str) -> str:

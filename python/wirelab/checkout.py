@@ -18,7 +18,7 @@ def find() -> Path | None:
     this package, the environment of the interpreter and the current folder."""
     named = os.environ.get("WIRELAB_ROOT")
     if named:
-        return _named(Path(named))
+        return _require_checkout(Path(named))
     return next((folder for folder in _candidates() if (folder / MARK).is_file()), None)
 
 
@@ -33,7 +33,7 @@ def root() -> Path:
     return found
 
 
-def _named(folder: Path) -> Path:
+def _require_checkout(folder: Path) -> Path:
     if not (folder / MARK).is_file():
         raise LabError(
             f"WIRELAB_ROOT={folder} is not a checkout of wirelab: {MARK} is missing there",

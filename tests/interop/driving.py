@@ -133,7 +133,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(
+def run_server(
     command: Sequence[str], log: Path, port: int, ready_s_max: float = READY_S_MAX
 ) -> Iterator[Child]:
     """A server, from the moment that it listens to the end of the block."""

@@ -56,7 +56,7 @@ def go() -> Path:
 def greeter(go: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = driving.free_port()
     log = tmp_path_factory.mktemp("greeter") / "log"
-    with driving.running([str(go / "greeter_server"), "-port", str(port)], log, port):
+    with driving.run_server([str(go / "greeter_server"), "-port", str(port)], log, port):
         yield f"127.0.0.1:{port}"
 
 
@@ -68,7 +68,7 @@ def reflecting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = driving.build_program("go", ["go"], build)
     port = driving.free_port()
     log = tmp_path_factory.mktemp("reflecting") / "log"
-    with driving.running([str(folder / "reflection_server"), "-port", str(port)], log, port):
+    with driving.run_server([str(folder / "reflection_server"), "-port", str(port)], log, port):
         yield f"127.0.0.1:{port}"
 
 
@@ -86,7 +86,7 @@ def interop(
         lib = driving.build_java() / "lib"
         options = [f"--port={port}", "--use_tls=false", "--address_type=IPV4"]
         command = ["java", "-XX:+UseSerialGC", "-cp", f"{lib}/*", JAVA_MAIN, *options]
-    with driving.running(command, tmp_path_factory.mktemp("interop") / "log", port):
+    with driving.run_server(command, tmp_path_factory.mktemp("interop") / "log", port):
         yield f"127.0.0.1:{port}"
 
 

@@ -28,7 +28,7 @@ def _endpoint(contract: str, version: str, folder: Path) -> Iterator[str]:
     # each call waits 44 ms for the engine's delayed acknowledgement.
     options = ["-XX:+UseSerialGC", "-Dsun.net.httpserver.nodelay=true", "-cp", where]
     command = ["java", *options, "interop.Serve", contract, version, url]
-    with driving.running(command, folder / "server.log", port):
+    with driving.run_server(command, folder / "server.log", port):
         yield f"127.0.0.1:{port}"
 
 

@@ -81,7 +81,7 @@ def nginx(www: Path, scratch: Scratch) -> Iterator[Web]:
     config = www / "nginx.conf"
     config.write_text(NGINX.format(folder=www, **files, **named))
     command = [program, "-c", str(config), "-p", str(www)]
-    with driving.running(command, www / "nginx.log", ports["h2-tls"]):
+    with driving.run_server(command, www / "nginx.log", ports["h2-tls"]):
         tls = scratch.certificates().of_client("mtls")
         endpoints = {
             name: _endpoint(port, tls if "tls" in name else {}) for name, port in ports.items()
@@ -98,9 +98,9 @@ def nghttpd(www: Path, scratch: Scratch) -> Iterator[Web]:
     tls = scratch.certificates().of_client("tls")
     with ExitStack() as stack:
         log = www / "nghttpd.log"
-        stack.enter_context(driving.running([*common, "--no-tls", str(plain)], log, plain))
+        stack.enter_context(driving.run_server([*common, "--no-tls", str(plain)], log, plain))
         with_tls = [*common, str(secure), files["key"], files["certificate"]]
-        stack.enter_context(driving.running(with_tls, log, secure))
+        stack.enter_context(driving.run_server(with_tls, log, secure))
         endpoints = {"h2": _endpoint(plain, {}), "h2-tls": _endpoint(secure, tls)}
         yield Web(endpoints, ("/missing", 404))
 

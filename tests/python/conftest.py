@@ -52,12 +52,12 @@ def no_orphans() -> Iterator[None]:
     yield
     del os.environ["WIRELAB_TEST_MARK"]
     deadline = time.monotonic() + 5.0
-    while (left := _marked(mark)) and time.monotonic() < deadline:
+    while (left := _list_marked(mark)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not left, f"left behind: {left}"
 
 
-def _marked(mark: str) -> list[str]:
+def _list_marked(mark: str) -> list[str]:
     found = []
     for process in psutil.process_iter():
         try:

@@ -34,7 +34,7 @@ class _Counter(asyncio.Protocol):
 
 
 @contextmanager
-def counting_server(delay_s: float) -> Iterator[tuple[str, list[int]]]:
+def serve_counting(delay_s: float) -> Iterator[tuple[str, list[int]]]:
     """Its address, and the times of arrivals, nanoseconds of CLOCK_MONOTONIC."""
     arrivals: list[int] = []
     loop = asyncio.new_event_loop()

@@ -24,7 +24,7 @@ import msgpack
 import msgspec
 import pytest
 
-from tests.interop.driving import free_port, running
+from tests.interop.driving import free_port, run_server
 from wirelab.contracts import rules
 from wirelab.contracts.codecs import Codec, decode, encode
 from wirelab.contracts.schema import Contract
@@ -241,7 +241,7 @@ def run_service(
         *("--port", str(port), "--reply", str(write_sample(vectors, codec, folder))),
         *("--numbered", vectors.content["numbered"], *options),
     ]
-    with running(command, folder / "service.log", port, limits.start_s) as process:
+    with run_server(command, folder / "service.log", port, limits.start_s) as process:
         yield Service(vectors, binding, codec, port, process)
         process.signal(signal.SIGTERM)
         assert process.wait(limits.end_s) == limits.exit_code, process.log_tail()

@@ -80,13 +80,13 @@ class Markup:
                 harmless=True,
             ),
             Attack("xml-no-end", lambda: self.document("<a>" * DEPTH)),
-            Attack("billion-laughs", lambda: self._declared(laughs, "b&l9;")),
-            Attack("laughs-unused", lambda: self._declared(laughs, "b")),
-            Attack("external", lambda: self._declared(f'<!ENTITY x SYSTEM "{FILE}">', "b&x;")),
+            Attack("billion-laughs", lambda: self._declare(laughs, "b&l9;")),
+            Attack("laughs-unused", lambda: self._declare(laughs, "b")),
+            Attack("external", lambda: self._declare(f'<!ENTITY x SYSTEM "{FILE}">', "b&x;")),
             Attack("external-subset", lambda: self.document(prologue=f'<!DOCTYPE a "{FILE}">')),
         ]
 
-    def _declared(self, entities: str, batch: str) -> bytes:
+    def _declare(self, entities: str, batch: str) -> bytes:
         return self.document(f"<batch>{batch}</batch>", f"<!DOCTYPE a [{entities}]>")
 
 
@@ -168,10 +168,10 @@ class Post:
         """These attacks as bodies, and one by the content coding."""
         coded = f"Content-Encoding: {self.coding}"
         bomb = Attack("bomb", lambda: self.request(BOMBS[self.coding](), coded))
-        return [bomb, *(_posted(self, attack) for attack in attacks)]
+        return [bomb, *(_post(self, attack) for attack in attacks)]
 
 
-def _posted(post: Post, attack: Attack) -> Attack:
+def _post(post: Post, attack: Attack) -> Attack:
     return replace(attack, data=lambda: post.request(attack.data()))
 
 
@@ -234,7 +234,7 @@ def _many_headers() -> bytes:
     return _flood(_fields("identity"), fields, HEADER_BYTES // len(fields))
 
 
-def _indexed_headers() -> bytes:
+def _repeat_indexed_header() -> bytes:
     """4 kB into the dynamic table, then a byte for each time that it is meant."""
     value = b"\x7f" + bytes([0x80 | (3900 - 127) & 0x7F, (3900 - 127) >> 7]) + b"x" * 3900
     known = b"\x40\x01x" + value
@@ -253,15 +253,15 @@ def grpc_attacks(coding: str) -> list[Attack]:
         Attack("frame-of-16-mib", lambda: opening + b"\xff\xff\xff\x00\x00\x00\x00\x00\x01b"),
         Attack("frame-cut-off", lambda: grpc(PROTOBUF)[:-1], cut=True),
         Attack("many-headers", _many_headers),
-        Attack("indexed-headers", _indexed_headers),
+        Attack("indexed-headers", _repeat_indexed_header),
         Attack("prefix-of-4-gib", lambda: grpc(PROTOBUF, length=0xFFFFFFFF)),
         Attack("prefix-of-100-mib", lambda: grpc(PROTOBUF, length=100 << 20)),
         Attack("bomb", lambda: grpc(BOMBS[coding](), coding)),
-        *(_called(attack) for attack in PROTOBUF_ATTACKS),
+        *(_wrap_in_grpc(attack) for attack in PROTOBUF_ATTACKS),
     ]
 
 
-def _called(attack: Attack) -> Attack:
+def _wrap_in_grpc(attack: Attack) -> Attack:
     return replace(attack, data=lambda: grpc(attack.data()))
 
 
@@ -303,10 +303,10 @@ def fragments(request: bytes, count: int, size: int) -> bytes:
 def iiop_attacks(key: bytes) -> list[Attack]:
     """On the header, and on lengths within the message to the object of that key."""
 
-    def sent(parameters: bytes) -> bytes:
+    def wrap_in_giop(parameters: bytes) -> bytes:
         return giop(submit(key, parameters))
 
-    def lying(operation: bytes) -> bytes:
+    def replace_operation(operation: bytes) -> bytes:
         return iiop_good(key).replace(struct.pack(">I", 7) + b"submit", operation, 1)
 
     def good() -> bytes:
@@ -321,11 +321,11 @@ def iiop_attacks(key: bytes) -> list[Attack]:
         Attack("size-1-gib", lambda: giop(bytes(64), size=1 << 30), cut=True),
         Attack("kind-unknown", lambda: giop(bytes(64), kind=99), cut=True),
         Attack("fragments-of-600-mib", lambda: fragments(submit(key, BATCH), 600, 1 << 20)),
-        Attack("operation-2-gib", lambda: lying(b"\x7f\xff\xff\xffsubmit")),
-        Attack("operation-negative", lambda: lying(b"\xff\xff\xff\xffsubmit")),
-        Attack("text-2-gib", lambda: sent(b"\x7f\xff\xff\xffb\0\0\0" + NO_RECORDS)),
-        Attack("list-2-gib", lambda: sent(BATCH + b"\x7f\xff\xff\xff")),
-        Attack("list-negative", lambda: sent(BATCH + b"\xff\xff\xff\xff")),
+        Attack("operation-2-gib", lambda: replace_operation(b"\x7f\xff\xff\xffsubmit")),
+        Attack("operation-negative", lambda: replace_operation(b"\xff\xff\xff\xffsubmit")),
+        Attack("text-2-gib", lambda: wrap_in_giop(b"\x7f\xff\xff\xffb\0\0\0" + NO_RECORDS)),
+        Attack("list-2-gib", lambda: wrap_in_giop(BATCH + b"\x7f\xff\xff\xff")),
+        Attack("list-negative", lambda: wrap_in_giop(BATCH + b"\xff\xff\xff\xff")),
     ]
 
 
@@ -378,9 +378,9 @@ def raw_attacks(bodies: Sequence[Attack]) -> list[Attack]:
         Attack("length-1-gb", lambda: b"999999999\nb", cut=True),
         Attack("length-without-end", lambda: b"9" * HEADER_BYTES, cut=True),
         Attack("body-cut-off", lambda: raw(LITERAL.document())[:-1], cut=True),
-        *(_framed(attack) for attack in bodies),
+        *(_frame(attack) for attack in bodies),
     ]
 
 
-def _framed(attack: Attack) -> Attack:
+def _frame(attack: Attack) -> Attack:
     return replace(attack, data=lambda: raw(attack.data()), cut=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.python.synthetic_run import GRPC, HOSTILE, REST, World, trials, without_histograms
+from tests.python.synthetic_run import GRPC, HOSTILE, REST, World, remove_histograms, trials
 from tests.python.synthetic_run import write_run as _write_run
 from wirelab.records.line import to_line
 from wirelab.records.trial import Trial
@@ -31,7 +31,7 @@ NAMES = (
 )
 """Names of directories; every byte but NUL and the slash is legal in one."""
 DEEP = "[" * 100_000
-LINE = json.dumps(to_line([without_histograms(trials(SMALL)[0])]))
+LINE = json.dumps(to_line([remove_histograms(trials(SMALL)[0])]))
 DAMAGED: dict[str, str | bytes] = {
     "half-written line in the middle": LINE[:400] + "\n" + LINE + "\n",
     "a list": "[]\n" + LINE + "\n",
@@ -56,7 +56,7 @@ def write_run(folder: Path, every: list[Trial], **manifest: Any) -> Path:
     return made
 
 
-def at(day: int) -> list[dict[str, str]]:
+def sessions_of_day(day: int) -> list[dict[str, str]]:
     """The sessions of a run of that day of May 2024."""
     return [{"started": f"2024-05-{day:02d}T10:00:00.000+00:00"}]
 
@@ -64,7 +64,7 @@ def at(day: int) -> list[dict[str, str]]:
 def write_hostile(root: Path) -> None:
     """All of it, and one harmless run named ``good``."""
     every = trials(SMALL)
-    write_run(root / "good", every, sessions=at(2))
+    write_run(root / "good", every, sessions=sessions_of_day(2))
     for raw in NAMES:
         folder = root / os.fsdecode(raw)
         folder.mkdir(parents=True)

@@ -62,7 +62,7 @@ class Done:
         (path,) = self.folder.glob("*.yaml")
         return loading.load(path)
 
-    def refused(self, *parts: str) -> None:
+    def check_refusal(self, *parts: str) -> None:
         """It ended as wrong usage, with these parts in its message, and left nothing behind."""
         assert self.code == 2, self.err
         # Messages are folded to the width of a terminal.

@@ -91,7 +91,7 @@ def _write_files(folder: Path) -> None:
     for name in ("shop.jmx", "shop.js", "books.csv"):
         shutil.copy(imported / name, folder)
     write_calls(folder / "x.pcapng", calls=20)
-    rows = survey_answers.simulated(12, {"http": 0.6, "grpc": 0.4})
+    rows = survey_answers.simulate(12, {"http": 0.6, "grpc": 0.4})
     survey_answers.write(folder / "answers-1.csv", rows[:12])
     survey_answers.write(folder / "answers-2.csv", rows[12:])
 
@@ -119,7 +119,7 @@ class Servers:
         watches = WATCHES.search(text)
         if watches is None:
             return text
-        find_port = self._called_port if watches["waits"] else self._port
+        find_port = self._start_called_server if watches["waits"] else self._port
         return PORT.sub(lambda match: str(find_port(match[0])), text)
 
     def start_in_background(self, command: str, folder: Path, environment: Environment) -> str:
@@ -145,7 +145,7 @@ class Servers:
             _await(self._ports[named])
         return self._ports[named]
 
-    def _called_port(self, named: str) -> int:
+    def _start_called_server(self, named: str) -> int:
         """The port of a server that is called until the page ends."""
         port = self._port(named)
         options = ["--grpc"] if named == GRPC_PORT else []

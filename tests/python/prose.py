@@ -41,7 +41,7 @@ def read_python(text: str) -> Iterator[Passage]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if re.search(r"\s", node.value):
-                yield _without_code(node.lineno, node.value)
+                yield _blank_code(node.lineno, node.value)
         elif isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
             yield Passage(node.lineno, sentence(node.name))
     comments = (
@@ -80,7 +80,7 @@ def read_tokens(suffix: str, text: str) -> Iterator[Passage]:
         if token["comment"]:
             comments.append(Passage(line, token[0]))
         elif re.search(r"\s", token[0]):
-            yield _without_code(line, re.sub(r"\\n|\\t", "  ", token[0].strip("`")))
+            yield _blank_code(line, re.sub(r"\\n|\\t", "  ", token[0].strip("`")))
     yield from _join_comments(comments)
     if suffix in TESTS:
         for test in re.finditer(TESTS[suffix], text, re.MULTILINE):
@@ -92,13 +92,13 @@ def _join_comments(comments: Iterator[Passage] | list[Passage]) -> Iterator[Pass
     first, lines = 0, list[str]()
     for line, comment in comments:
         if line != first + len(lines):
-            yield _without_code(first, "\n".join(lines))
+            yield _blank_code(first, "\n".join(lines))
             first, lines = line, []
         lines += [re.sub(r"^\s*(?://[/!]?|/?\*+/?|#+)?\s?", "", row) for row in comment.split("\n")]
-    yield _without_code(first, "\n".join(lines))
+    yield _blank_code(first, "\n".join(lines))
 
 
-def _without_code(line: int, text: str) -> Passage:
+def _blank_code(line: int, text: str) -> Passage:
     return Passage(line, re.sub(r"(`+)[^`]+\1", blank, text))
 
 

@@ -35,7 +35,7 @@ def write(file: Path, rows: Sequence[Row]) -> Path:
     return file
 
 
-def simulated(
+def simulate(
     count: int, agreement: dict[str, float], *, second: float = 0.0, seed: int = 1
 ) -> list[Row]:
     """Participants who each give a point of every item with the probability of the library.

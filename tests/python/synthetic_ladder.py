@@ -84,7 +84,7 @@ def trials(
     ]
 
 
-def shared_trials(
+def share_trials(
     cells: Iterable[CellSelector],
     cost: Cost,
     seed: int,
@@ -112,7 +112,7 @@ SLICES = SlicesRecord(
 )
 
 
-def failed(selector: CellSelector, reason: str = "the service died") -> Trial:
+def fail_trial(selector: CellSelector, reason: str = "the service died") -> Trial:
     """A trial that measured nothing."""
     made = trial(selector, 1.0, 1)
     return replace(made, status="failed", reason=reason, result=GroupResult(), checks=())

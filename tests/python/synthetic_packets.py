@@ -207,7 +207,7 @@ DISSECTION: Json = {
 }
 
 
-def changed(**changes: Any) -> Json:
+def change_dissection(**changes: Any) -> Json:
     """The dissection as JSON with changes by dotted path, dots written as two underscores."""
     content = deepcopy(DISSECTION)
     for path, value in changes.items():
@@ -219,9 +219,9 @@ def changed(**changes: Any) -> Json:
     return content
 
 
-def dissected(**changes: Any) -> Dissection:
+def make_dissection(**changes: Any) -> Dissection:
     """The same as its model."""
-    return msgspec.convert(changed(**changes), Dissection)
+    return msgspec.convert(change_dissection(**changes), Dissection)
 
 
 def findings(*found: Json) -> list[PacketFinding]:
@@ -229,7 +229,7 @@ def findings(*found: Json) -> list[PacketFinding]:
     return [PacketFinding.of(msgspec.convert(one, Finding)) for one in found]
 
 
-def captured(stack: str = REST, order: int = 0, **changes: Any) -> Trial:
+def capture_trial(stack: str = REST, order: int = 0, **changes: Any) -> Trial:
     """A trial over a link with its packets; ``changes`` of link and captures."""
     at = replace(point(stack), axes=Stack.parse(stack).axes, link="wlan")
     link = LinkRecord.of(
@@ -250,7 +250,7 @@ def captured(stack: str = REST, order: int = 0, **changes: Any) -> Trial:
         result=replace(measured.result, bytes_sent=90 * 2000, bytes_received=150_064 * 2000),
         link=link,
         captures={"client": taken},
-        wire=document.brief(dissected()),
+        wire=document.brief(make_dissection()),
         checks=(),
     )
     return replace(made, checks=verdicts.check(made))

@@ -209,12 +209,12 @@ def with_result(given: Trial, **values: Any) -> Trial:
     return replace(given, result=GroupResult.of({**asdict(given.result), **values}))
 
 
-def failed(given: Trial, reason: str) -> Trial:
+def fail_trial(given: Trial, reason: str) -> Trial:
     """The trial as one that measured nothing."""
     return replace(given, status="failed", reason=reason, result=GroupResult(), checks=())
 
 
-def failing(given: Trial, every: int = 20, timeout_s: float = 10.0) -> Trial:
+def fail_some_calls(given: Trial, every: int = 20, timeout_s: float = 10.0) -> Trial:
     """The trial with one call of ``every`` timed out: its response times are those of all calls,
     the good ones apart."""
     calls = given.result.calls
@@ -239,9 +239,9 @@ def failing(given: Trial, every: int = 20, timeout_s: float = 10.0) -> Trial:
     return replace(struck, checks=verdicts.check(struck))
 
 
-def without_histograms(measured: Trial) -> Trial:
+def remove_histograms(measured: Trial) -> Trial:
     """As the journal holds it."""
-    return replace(measured, result=measured.result.without_histograms())
+    return replace(measured, result=measured.result.remove_histograms())
 
 
 def write_run(folder: Path, every: list[Trial], **experiment: Any) -> Path:
@@ -262,7 +262,7 @@ def write_run(folder: Path, every: list[Trial], **experiment: Any) -> Path:
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     with (folder / "trials.jsonl").open("w", encoding="utf-8") as journal:
         for one in every:
-            journal.write(json.dumps(to_line([without_histograms(one)])) + "\n")
+            journal.write(json.dumps(to_line([remove_histograms(one)])) + "\n")
             _write_histograms(folder / "trials" / one.id, one)
     return folder
 

@@ -70,9 +70,9 @@ STALL = finding_of(NAGLE, 90, 3600.0, "server.nagle", "off")
 SMALL_BUFFER = finding_of("tcp-window-exhausted", 9, 900.0, "server.tcp_window", "kernel")
 
 
-def planned(cause: str = NAGLE, after: str = FLIPPED, ms: float = 36.0) -> Planned:
+def plan_test(cause: str = NAGLE, after: str = FLIPPED, ms: float = 36.0) -> Planned:
     claim = Claim(cause=cause, ms_per_call=ms, occurrences_per_call=0.9, share=0.9, trials=1)
-    (axis,) = Stack.parse(STALLED).differing(Stack.parse(after))
+    (axis,) = Stack.parse(STALLED).list_differing_axes(Stack.parse(after))
     return Planned(
         claim=claim,
         axis=axis,

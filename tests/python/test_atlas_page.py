@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.synthetic_run import GRPC, REST, World, failed, trials, users, write_run
+from tests.python.synthetic_run import GRPC, REST, World, fail_trial, trials, users, write_run
 from tools import atlas_page, marked_part
 from wirelab.experiment import loading
 from wirelab.run import keeping
@@ -22,7 +22,7 @@ def test_the_page_and_the_experiment_have_every_stack() -> None:
     assert atlas_page.experiment(text, every) == text
     page = (ROOT / atlas_page.PAGE).read_text(encoding="utf-8")
     marks = (f"<!-- {atlas_page.STACKS} -->", f"<!-- end of {atlas_page.STACKS} -->")
-    assert marked_part.replaced(page, *marks, atlas_page.stacks(every)) == page
+    assert marked_part.replace(page, *marks, atlas_page.stacks(every)) == page
     names = atlas_page.references(every)
     assert {"rest@rust", "grpc@go", "soap@java?codec=soap-encoded"} <= set(names)
     assert len(names) == len(set(names))
@@ -39,7 +39,7 @@ def test_figures_have_intervals_and_their_run(tmp_path: Path) -> None:
     loads = (users(atlas_page.ONE_USER), users(atlas_page.MANY_USERS))
     every = trials(World(sizes=(14,), loads=loads, repeats=4))
     lost = next(trial for trial in every if trial.point.stack == GRPC)
-    every[every.index(lost)] = failed(lost, "it ended")
+    every[every.index(lost)] = fail_trial(lost, "it ended")
     folder = write_run(tmp_path / "run", every)
     lines = list(atlas_page.figures(folder))
     assert "(runs/atlas/trials.parquet)" in lines[0]

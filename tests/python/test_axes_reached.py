@@ -15,30 +15,30 @@ STUDY = "study.yaml"
 """The page of a study, whose experiments are the files next to it."""
 
 
-def changed_axes(stack: Stack) -> set[str]:
+def find_changed_axes(stack: Stack) -> set[str]:
     """The axes with another value than the binding's default."""
     binding, texts = stack.axes.binding, stack.axes.texts
     return {name for name in axes.BY_NAME if texts[name] != axes.default(binding, name)}
 
 
 @cache
-def reached() -> dict[str, set[str]]:
+def map_axes_to_files() -> dict[str, set[str]]:
     """Axis -> the files with a cell that changes it."""
     catalogue, found = manifests.load(), dict[str, set[str]]()
     files = [*(ROOT / "experiments").glob("*.yaml"), *(ROOT / "studies").glob("*/*.yaml")]
     for path in (path for path in files if path.name != STUDY):
         planned = planning.schedule(loading.load(path), catalogue)
-        for name in set[str]().union(*(changed_axes(cell.stack) for cell in planned.cells)):
+        for name in set[str]().union(*(find_changed_axes(cell.stack) for cell in planned.cells)):
             found.setdefault(name, set()).add(Path(path).relative_to(ROOT).as_posix())
     return found
 
 
 def test_every_axis_has_an_experiment() -> None:
-    assert set(axes.BY_NAME) - set(reached()) == set()
+    assert set(axes.BY_NAME) - set(map_axes_to_files()) == set()
 
 
 def test_only_changes_reach_an_axis() -> None:
     stack = Stack.parse("rest@rust?codec=json&connection=close")
-    assert changed_axes(stack) == {"connection"}
-    assert "experiments/slow-start.yaml" in reached()["initial_window"]
-    assert "experiments/atlas.yaml" not in reached()["connection"]
+    assert find_changed_axes(stack) == {"connection"}
+    assert "experiments/slow-start.yaml" in map_axes_to_files()["initial_window"]
+    assert "experiments/atlas.yaml" not in map_axes_to_files()["connection"]

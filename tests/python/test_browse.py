@@ -19,12 +19,12 @@ from tests.python.hostile_runs import (
     SECRET,
     SLOWER,
     SMALL,
-    at,
+    sessions_of_day,
     write_hostile,
     write_run,
 )
-from tests.python.synthetic_packets import captured, dissected
-from tests.python.synthetic_run import GRPC, REST, failed, trials, without_histograms
+from tests.python.synthetic_packets import capture_trial, make_dissection
+from tests.python.synthetic_run import GRPC, REST, fail_trial, remove_histograms, trials
 from tests.python.synthetic_run import write_reproduction as write_study
 from wirelab.browse import locks, summary, tree
 from wirelab.browse.site import FILE_POLICY, OWN_POLICY, Site
@@ -62,7 +62,7 @@ def message(site: Site, target: str) -> str:
 
 
 @contextmanager
-def under_way(folder: Path) -> Iterator[None]:
+def hold_lock(folder: Path) -> Iterator[None]:
     """Holds the lock of a run, as the command that executes it does."""
     file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -76,15 +76,15 @@ def append(folder: Path, every: list[Any]) -> None:
     """Adds trials to a journal."""
     with (folder / "trials.jsonl").open("a", encoding="utf-8") as journal:
         for one in every:
-            journal.write(json.dumps(to_line([without_histograms(one)])) + "\n")
+            journal.write(json.dumps(to_line([remove_histograms(one)])) + "\n")
 
 
 def test_runs_are_listed_newest_first_with_status_and_result(tmp_path: Path) -> None:
     every = trials(SMALL)
-    write_run(tmp_path / "old", every, sessions=at(1))
-    broken = [failed(every[0], "the service exited"), *every[1:]]
-    write_run(tmp_path / "new", broken, sessions=at(3))
-    write_run(tmp_path / "cut", every[:4], sessions=at(2), trials_planned=12)
+    write_run(tmp_path / "old", every, sessions=sessions_of_day(1))
+    broken = [fail_trial(every[0], "the service exited"), *every[1:]]
+    write_run(tmp_path / "new", broken, sessions=sessions_of_day(3))
+    write_run(tmp_path / "cut", every[:4], sessions=sessions_of_day(2), trials_planned=12)
     found = summaries(tmp_path)
     assert [found[name].status for name in ("old", "new", "cut")] == [
         *("finished", "finished", "interrupted"),
@@ -153,11 +153,11 @@ def test_a_report_is_made_if_there_is_none_or_an_older_one(tmp_path: Path) -> No
 
 
 def test_dissections_of_a_run_have_pages(tmp_path: Path) -> None:
-    every = [captured(stack, order) for order in range(2) for stack in (REST, GRPC)]
+    every = [capture_trial(stack, order) for order in range(2) for stack in (REST, GRPC)]
     folder = write_run(tmp_path / "run", every)
     for one in every[:2]:
         file = folder / "trials" / one.id / "dissection-client.json"
-        file.write_text(document.text(dissected()), encoding="utf-8")
+        file.write_text(document.text(make_dissection()), encoding="utf-8")
     (folder / "trials" / every[2].id / "dissection-client.json").write_text("{}")
     key = entry(tree.scan(tmp_path), "run").id
     site = Site(tmp_path)
@@ -174,7 +174,7 @@ def test_dissections_of_a_run_have_pages(tmp_path: Path) -> None:
 def test_comparisons_are_those_of_diff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The figures on the page are the ones that `wirelab diff` prints."""
     folders = [
-        write_run(tmp_path / name, trials(world), sessions=at(day))
+        write_run(tmp_path / name, trials(world), sessions=sessions_of_day(day))
         for name, world, day in (("newer", SLOWER, 2), ("older", SMALL, 1), ("third", SMALL, 3))
     ]
     assert main(["diff", str(folders[1]), str(folders[0]), "--json"]) == 0
@@ -222,7 +222,7 @@ def test_a_run_under_way_shows_its_progress_and_then_its_end(tmp_path: Path) -> 
         return found
 
     assert state()["status"] == "interrupted"
-    with under_way(folder):
+    with hold_lock(folder):
         (folder / "trials" / "next-one").mkdir()
         now = state()
         assert (now["status"], now["progress"]) == ("under way", "2 of 12 trials")
@@ -249,21 +249,21 @@ def test_a_run_inside_makes_its_directory_one_under_way(tmp_path: Path) -> None:
     write_study(tmp_path / "study", trials(SMALL))
     part = next(path.parent for path in (tmp_path / "study").glob("*/manifest.json"))
     assert summaries(tmp_path)["study"].status == "interrupted"
-    with under_way(part):
+    with hold_lock(part):
         assert summaries(tmp_path)["study"].status == "under way"
 
 
 def test_a_lock_on_another_file_is_not_the_lock_of_a_run(tmp_path: Path) -> None:
     """Also not one that is shared, or a lock file that names a process."""
     folder, other = (write_run(tmp_path / name, trials(SMALL)) for name in ("a", "b"))
-    with under_way(other):
+    with hold_lock(other):
         (folder / LOCK).write_text(f"{os.getpid()}\n")
-        assert locks.is_locked(other, locks.held())
-        assert not locks.is_locked(folder, locks.held())
+        assert locks.is_locked(other, locks.list_held())
+        assert not locks.is_locked(folder, locks.list_held())
     with (folder / LOCK).open() as shared:
         fcntl.flock(shared, fcntl.LOCK_SH)
-        assert not locks.is_locked(folder, locks.held())
-    assert not locks.is_locked(other, locks.held())
+        assert not locks.is_locked(folder, locks.list_held())
+    assert not locks.is_locked(other, locks.list_held())
 
 
 def test_following_a_journal_reads_each_line_once_and_a_replaced_one_again(

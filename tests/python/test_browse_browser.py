@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.python.chromium import Browser, Tab, needs_chromium
-from tests.python.hostile_runs import SLOWER, SMALL, at, write_hostile, write_run
+from tests.python.hostile_runs import SLOWER, SMALL, sessions_of_day, write_hostile, write_run
 from tests.python.synthetic_run import World, trials, users
-from tests.python.test_browse import append, under_way
+from tests.python.test_browse import append, hold_lock
 from wirelab.browse.server import BrowseServer, listen
 from wirelab.browse.site import Site
 
@@ -84,8 +84,8 @@ def tab(browser: Browser) -> Iterator[Tab]:
 def server(tmp_path: Path) -> Iterator[BrowseServer]:
     """A server of two runs of one experiment."""
     root = tmp_path / "runs"
-    write_run(root / "first", trials(SMALL), sessions=at(1))
-    write_run(root / "second", trials(SLOWER), sessions=at(2))
+    write_run(root / "first", trials(SMALL), sessions=sessions_of_day(1))
+    write_run(root / "second", trials(SLOWER), sessions=sessions_of_day(2))
     with listen(Site(root), 0) as made:
         thread = threading.Thread(target=made.serve_forever, args=(0.02,))
         thread.start()
@@ -99,7 +99,7 @@ def root_of(server: BrowseServer) -> Path:
     return server.site._root
 
 
-def opened(tab: Tab, url: str, width: int = 1280, scheme: str = "light") -> None:
+def open_page(tab: Tab, url: str, width: int = 1280, scheme: str = "light") -> None:
     """Opens an address in a window of that width."""
     tab.resize(width)
     tab.prefer(scheme)
@@ -119,7 +119,7 @@ def mark_rows(tab: Tab) -> None:
 
 
 def test_two_runs_are_compared_by_clicks(tab: Tab, server: BrowseServer) -> None:
-    opened(tab, server.url)
+    open_page(tab, server.url)
     mark_rows(tab)
     for name in ("first", "second"):
         tab.click(box_of(name))
@@ -138,7 +138,7 @@ def test_two_runs_are_compared_by_clicks(tab: Tab, server: BrowseServer) -> None
 
 
 def test_the_button_without_two_runs_states_what_to_do(tab: Tab, server: BrowseServer) -> None:
-    opened(tab, server.url)
+    open_page(tab, server.url)
     tab.click("button")
     tab.wait("location.pathname === '/compare' && document.readyState === 'complete'")
     assert "Choose at least two" in tab.evaluate("document.querySelector('main').textContent")
@@ -146,7 +146,7 @@ def test_the_button_without_two_runs_states_what_to_do(tab: Tab, server: BrowseS
 
 def test_the_keyboard_is_enough(tab: Tab, server: BrowseServer) -> None:
     """Tab reaches the button, the boxes and the links in their order; Space and Enter use them."""
-    opened(tab, server.url)
+    open_page(tab, server.url)
     focus = "document.activeElement.name || document.activeElement.textContent"
     reached = []
     chosen = 0
@@ -168,7 +168,7 @@ def test_the_keyboard_is_enough(tab: Tab, server: BrowseServer) -> None:
 
 
 def test_a_report_reacts_in_an_origin_of_its_own(tab: Tab, server: BrowseServer) -> None:
-    opened(tab, server.url)
+    open_page(tab, server.url)
     tab.click("tbody td a")
     tab.wait("location.pathname.startsWith('/report/') && document.readyState === 'complete'")
     assert tab.evaluate("document.querySelector('h1').textContent") == "synthetic"
@@ -185,9 +185,11 @@ def test_an_open_page_follows_a_run_to_its_report(tab: Tab, server: BrowseServer
     """A run that starts while the list is open appears there. Its page shows each new trial, and
     becomes the report."""
     every = trials(SMALL)
-    opened(tab, server.url)
-    folder = write_run(root_of(server) / "growing", [], trials_planned=len(every), sessions=at(3))
-    with under_way(folder):
+    open_page(tab, server.url)
+    folder = write_run(
+        root_of(server) / "growing", [], trials_planned=len(every), sessions=sessions_of_day(3)
+    )
+    with hold_lock(folder):
         text = "document.querySelector('tbody tr')?.textContent.replace(/\\s+/g, ' ') ?? ''"
         tab.wait(f"({text}).includes('under way')")
         assert tab.evaluate(text).split()[:1] == ["compare"]
@@ -218,9 +220,11 @@ def test_an_interrupted_run_and_a_server_that_ended_are_shown(
     tab: Tab, server: BrowseServer
 ) -> None:
     every = trials(SMALL)
-    folder = write_run(root_of(server) / "cut", every[:3], trials_planned=12, sessions=at(3))
-    with under_way(folder):
-        opened(tab, server.url)
+    folder = write_run(
+        root_of(server) / "cut", every[:3], trials_planned=12, sessions=sessions_of_day(3)
+    )
+    with hold_lock(folder):
+        open_page(tab, server.url)
         tab.click("tbody th a")
         tab.wait("document.querySelector('main')?.dataset.status === 'under way'")
     tab.wait("document.querySelector('main')?.dataset.status === 'interrupted'")
@@ -234,9 +238,9 @@ def test_an_interrupted_run_and_a_server_that_ended_are_shown(
 
 
 def test_a_choice_survives_a_change_of_the_list(tab: Tab, server: BrowseServer) -> None:
-    opened(tab, server.url)
+    open_page(tab, server.url)
     tab.click("tbody input")
-    write_run(root_of(server) / "third", trials(SMALL)[:4], sessions=at(3))
+    write_run(root_of(server) / "third", trials(SMALL)[:4], sessions=sessions_of_day(3))
     notice = "document.querySelector('[data-field=notice]')"
     tab.wait(f"{notice}.textContent.includes('The list has changed')")
     assert tab.evaluate("document.querySelector('tbody input').checked")
@@ -253,9 +257,9 @@ def test_layout_and_contrast(
     world = World(stacks, (14, 3_000_000), tuple(map(users, (1, 400))), repeats=2)
     keys = []
     for name, day in (("long-1", 4), ("long-2", 5)):
-        write_run(root_of(server) / name, trials(world), sessions=at(day))
+        write_run(root_of(server) / name, trials(world), sessions=sessions_of_day(day))
     write_hostile(root_of(server))
-    opened(tab, server.url, width, scheme)
+    open_page(tab, server.url, width, scheme)
     tab.wait("!document.querySelector('.unread [data-status=\"reading…\"]')")
     assert tab.evaluate(LOOK) == GOOD
     mark_rows(tab)
@@ -272,7 +276,7 @@ def test_layout_and_contrast(
 
 
 def test_the_look_can_fail(tab: Tab, server: BrowseServer) -> None:
-    opened(tab, server.url)
+    open_page(tab, server.url)
     tab.evaluate(
         "document.querySelector('h1').style.color = '#999';"
         "document.querySelector('h1').style.width = '3000px';"

@@ -40,7 +40,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowseServer]:
         thread.join()
 
 
-def sent(server: BrowseServer, data: bytes) -> tuple[int, dict[str, str], bytes]:
+def exchange(server: BrowseServer, data: bytes) -> tuple[int, dict[str, str], bytes]:
     """Status, header fields and body of the answer to these bytes; status 0 for none."""
     with socket.create_connection(("127.0.0.1", server.server_port), timeout=ANSWER_S) as peer:
         try:
@@ -69,7 +69,7 @@ def request(target: str, *fields: str, method: str = "GET", host: str = "127.0.0
 
 def test_every_answer_has_the_fields_that_keep_other_pages_out(server: BrowseServer) -> None:
     for target in ("/", "/runs.json", "/browse.css", "/browse.js", "/nosuch", "/compare?run=1"):
-        _, fields, _ = sent(server, request(target))
+        _, fields, _ = exchange(server, request(target))
         assert "default-src 'none'" in fields["Content-Security-Policy"]
         assert "frame-ancestors 'none'" in fields["Content-Security-Policy"]
         assert "unsafe" not in fields["Content-Security-Policy"]
@@ -84,7 +84,7 @@ def test_every_answer_has_the_fields_that_keep_other_pages_out(server: BrowseSer
     ["localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:7717", "[::1]", "[::1]:7717"],
 )
 def test_names_of_this_machine_are_answered(server: BrowseServer, host: str) -> None:
-    assert sent(server, request("/browse.css", host=host))[0] == 200
+    assert exchange(server, request("/browse.css", host=host))[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_names_of_this_machine_are_answered(server: BrowseServer, host: str) -> 
 )
 def test_other_names_are_refused(server: BrowseServer, host: str) -> None:
     """A page elsewhere whose name leads to this machine (DNS rebinding)."""
-    status, _, body = sent(server, request("/", host=host))
+    status, _, body = exchange(server, request("/", host=host))
     assert status == 421
     assert b"/run/" not in body
 
@@ -110,24 +110,24 @@ def test_a_request_without_a_host_or_with_two_is_refused(server: BrowseServer) -
         request("/", "Host: evil.example"),
         request("/", "Host: localhost"),
     ):
-        status, _, body = sent(server, data)
+        status, _, body = exchange(server, data)
         assert status == 421
         assert b"/run/" not in body
     for target in ("http://evil.example/", "*", "runs.json"):
-        assert sent(server, request(target))[0] == 400
+        assert exchange(server, request(target))[0] == 400
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "get"])
 def test_all_but_reading_is_refused(server: BrowseServer, method: str) -> None:
-    status, fields, _ = sent(server, request("/", method=method))
+    status, fields, _ = exchange(server, request("/", method=method))
     assert status == 405
     assert fields["Allow"] == "GET, HEAD"
 
 
 def test_head_is_the_answer_without_its_body(server: BrowseServer) -> None:
     for target in ("/browse.css", "/nosuch"):
-        status, fields, body = sent(server, request(target, method="HEAD"))
-        whole = sent(server, request(target))
+        status, fields, body = exchange(server, request(target, method="HEAD"))
+        whole = exchange(server, request(target))
         assert (status, body) == (whole[0], b"")
         assert int(fields["Content-Length"]) == len(whole[2])
 
@@ -151,7 +151,7 @@ def test_no_path_leads_to_a_file(server: BrowseServer) -> None:
         f"/report/{known.upper()}g",
     ]
     for target in targets:
-        status, _, body = sent(server, request(target))
+        status, _, body = exchange(server, request(target))
         assert status == 404, target
         assert SECRET.encode() not in body
         assert b"root:" not in body
@@ -176,11 +176,11 @@ def test_heads_that_are_too_large_or_malformed_are_refused(server: BrowseServer)
         "nothing": b"",
     }
     for name, data in attacks.items():
-        status, fields, body = sent(server, data)
+        status, fields, body = exchange(server, data)
         assert status == 0 or status >= 400, name
         assert b"<script>alert" not in body
         assert "X-Evil" not in fields
-    assert sent(server, request("/browse.css"))[0] == 200
+    assert exchange(server, request("/browse.css"))[0] == 200
 
 
 def test_a_slow_or_silent_peer_is_cut_off_and_others_are_answered(
@@ -189,7 +189,7 @@ def test_a_slow_or_silent_peer_is_cut_off_and_others_are_answered(
     monkeypatch.setattr(serving, "HEAD_S", 1.0)
     with socket.create_connection(("127.0.0.1", server.server_port), timeout=ANSWER_S) as peer:
         peer.sendall(b"GET / HT")
-        assert sent(server, request("/browse.css"))[0] == 200
+        assert exchange(server, request("/browse.css"))[0] == 200
         assert peer.recv(1) == b""
 
 
@@ -211,7 +211,7 @@ def test_more_connections_than_allowed_are_closed(server: BrowseServer) -> None:
         for peer in idle:
             peer.close()
     deadline = time.monotonic() + ANSWER_S
-    while sent(server, request("/browse.css"))[0] != 200:
+    while exchange(server, request("/browse.css"))[0] != 200:
         assert time.monotonic() < deadline
 
 
@@ -263,7 +263,7 @@ def test_a_request_is_answered_while_many_peers_drip(server: BrowseServer) -> No
             with contextlib.suppress(OSError):
                 peer.sendall(b"G")
         for _ in range(55):
-            assert sent(server, request("/browse.css"))[0] == 200
+            assert exchange(server, request("/browse.css"))[0] == 200
     finally:
         for peer in peers:
             peer.close()

@@ -50,14 +50,14 @@ WHEN_NS = 50_000_000_000
 """The value of CLOCK_MONOTONIC, by these tests, at the first call of the recorded report."""
 
 
-def edited(**changes: Any) -> Json:
+def edit_report(**changes: Any) -> Json:
     """The recorded report as JSON, edited."""
     return {**json.loads(RECORDED.read_text(encoding="utf-8")), **changes}
 
 
-def recorded(**changes: Any) -> GhzReport:
+def read_edited(**changes: Any) -> GhzReport:
     """The recorded report, edited."""
-    return msgspec.convert(edited(**changes), GhzReport)
+    return msgspec.convert(edit_report(**changes), GhzReport)
 
 
 def request(**changes: Any) -> ToolRequest:
@@ -136,9 +136,9 @@ def test_a_number_of_calls_is_asked_for_alone() -> None:
 )
 def test_the_shorter_window_is_chosen(rate: float | None, window: Window) -> None:
     """At the rate of the warm-up; without one the number of calls is kept."""
-    assert ghz.shorter(CALLS, None if rate is None else recorded(rps=rate)) == window
+    assert ghz.shorter(CALLS, None if rate is None else read_edited(rps=rate)) == window
     timed = Window(duration_s=1.0)
-    assert ghz.shorter(timed, recorded(rps=1.0)) == timed
+    assert ghz.shorter(timed, read_edited(rps=1.0)) == timed
 
 
 def test_gzip_is_requested_only_by_its_axis() -> None:
@@ -149,7 +149,7 @@ def test_gzip_is_requested_only_by_its_axis() -> None:
 
 def test_a_report_is_read() -> None:
     """Counts, rate, times and window are those that ghz wrote."""
-    report = recorded()
+    report = read_edited()
     group = group_of(report)
     assert group.calls == report.count == 40
     assert group.ok + group.errors == 40
@@ -165,13 +165,13 @@ def test_a_report_is_read() -> None:
 
 def test_percentiles_need_ten_samples_above() -> None:
     """Of 40 calls, 10 lie above p75 and 4 above p90."""
-    percentiles = group_of(recorded()).times["response"].percentiles_ns
+    percentiles = group_of(read_edited()).times["response"].percentiles_ns
     assert set(percentiles) == {"p10", "p25", "p50", "p75"}
 
 
 def test_a_window_of_calls_has_their_number() -> None:
     """Whichever of number and longest time closed it; a window of seconds has none."""
-    report = recorded()
+    report = read_edited()
     group, _ = ghz.outcome(TOOL, request(window=CALLS), report, went(report), None)
     assert (group.calls_planned, group.calls) == (500, 40)
     assert group_of(report).calls_planned is None
@@ -180,7 +180,7 @@ def test_a_window_of_calls_has_their_number() -> None:
 def test_failed_calls_are_counted_by_status() -> None:
     """A status that shows the kind of error gets the kind's name."""
     group = group_of(
-        recorded(
+        read_edited(
             statusCodeDistribution={"OK": 35, "DeadlineExceeded": 3, "Unavailable": 2},
             errorDistribution={"rpc error: code = Unavailable desc = gone": 2},
         )
@@ -192,11 +192,11 @@ def test_failed_calls_are_counted_by_status() -> None:
 
 def test_times_of_good_calls_are_taken_from_the_list_of_calls() -> None:
     """Of 40 calls the slowest four failed: the good ones are the other 36."""
-    calls = sorted(edited()["details"], key=lambda call: call["latency"])
+    calls = sorted(edit_report()["details"], key=lambda call: call["latency"])
     good_ns = [call["latency"] for call in calls[:-4]]
     details = [*calls[:-4], *({**call, "status": "Unavailable"} for call in calls[-4:])]
     statuses = {"OK": 36, "Unavailable": 4}
-    group = group_of(recorded(details=details, statusCodeDistribution=statuses))
+    group = group_of(read_edited(details=details, statusCodeDistribution=statuses))
     good = group.times["response_good"]
     assert (good.count, good.min_ns, good.max_ns) == (36, good_ns[0], good_ns[-1])
     assert good.mean_ns == pytest.approx(sum(good_ns) / 36)
@@ -206,14 +206,14 @@ def test_times_of_good_calls_are_taken_from_the_list_of_calls() -> None:
 def test_a_list_of_calls_that_is_cut_gives_no_series_and_no_times_of_good_calls() -> None:
     """ghz lists a million calls at most; what those alone give would be wrong."""
     statuses = {"OK": 1_000_000, "Unavailable": 40}
-    group = group_of(recorded(count=1_000_040, statusCodeDistribution=statuses))
+    group = group_of(read_edited(count=1_000_040, statusCodeDistribution=statuses))
     assert group.series == ()
     assert set(group.times) == {"response"}
 
 
 def test_figures_that_ghz_does_not_report_are_absent() -> None:
     """Nothing is invented: no stamps, no bytes, no concurrency."""
-    group = group_of(recorded())
+    group = group_of(read_edited())
     for name in ("bytes_sent", "concurrency", "queue_max", "rate_planned_per_s"):
         assert getattr(group, name) is None
     assert group.warmup.stationary is None
@@ -221,7 +221,7 @@ def test_figures_that_ghz_does_not_report_are_absent() -> None:
 
 def test_the_warm_up_counts_towards_the_whole_run() -> None:
     """Its calls reach the service, over connections of its own."""
-    group = group_of(recorded(), recorded(count=60))
+    group = group_of(read_edited(), read_edited(count=60))
     assert group.calls_whole_run == 100
     assert group.connections_opened == 4
     assert group.warmup.calls == 60
@@ -229,7 +229,7 @@ def test_the_warm_up_counts_towards_the_whole_run() -> None:
 
 def test_cpu_is_that_of_the_window() -> None:
     """Start and report of the tool are left out; the split is that of the whole process."""
-    report = recorded()
+    report = read_edited()
     end = WHEN_NS + int(report.total)
     cpu = (
         Sample(WHEN_NS - 10**9, 0.0),
@@ -258,16 +258,16 @@ def test_cpu_is_that_of_the_window() -> None:
 def test_a_report_without_figures_fails_the_trial(tmp_path: Path, changes: Json, said: str) -> None:
     """The reason says what is missing."""
     path = tmp_path / "ghz-measure.json"
-    path.write_text(json.dumps(edited(**changes)), encoding="utf-8")
+    path.write_text(json.dumps(edit_report(**changes)), encoding="utf-8")
     with pytest.raises(TrialFailed, match=said):
-        ghz.outcome(TOOL, request(), ghz.read(path), went(recorded()), None)
+        ghz.outcome(TOOL, request(), ghz.read(path), went(read_edited()), None)
 
 
 def test_a_report_is_kept_packed_as_it_was_written(tmp_path: Path) -> None:
     """It lists every call."""
     path = tmp_path / "ghz-measure.json"
     shutil.copy(RECORDED, path)
-    assert ghz.read(path) == recorded()
+    assert ghz.read(path) == read_edited()
     assert not path.exists()
     with gzip.open(tmp_path / "ghz-measure.json.gz") as kept:
         assert kept.read() == RECORDED.read_bytes()
@@ -385,7 +385,7 @@ def test_the_warm_up_of_a_tool_has_connections_of_its_own() -> None:
 
 
 BY_TOOL = CellSelector.of({"stack": "grpc@go?caller=ghz", "users": 10})
-BY_ENGINE = BY_TOOL.changed({"caller": ENGINE})
+BY_ENGINE = BY_TOOL.change({"caller": ENGINE})
 
 
 def both(engine_rate: float, tool_rate: float) -> list[Trial]:
@@ -409,7 +409,7 @@ def test_a_tool_that_is_the_limit_is_what_a_claim_about_callers_is_about() -> No
 
 def test_between_stacks_it_is_a_bound_as_ever() -> None:
     """Two services under a client at its limit are not ranked."""
-    bytes_too = BY_TOOL.changed({"operation": "HelloBytes"})
+    bytes_too = BY_TOOL.change({"operation": "HelloBytes"})
     spread = (0.99, 1.0, 1.01)
     every = [tool_trial(10, 1000 * s, n) for n, s in enumerate(spread)]
     every += [tool_trial(10, 2000 * s, n, operation="HelloBytes") for n, s in enumerate(spread)]
@@ -487,7 +487,7 @@ def run(out: Path, text: str = TEXT) -> Run:
     return running.run(experiment_file.parse(text), out, source=text)
 
 
-def by_caller(found: Run, name: str) -> list[Trial]:
+def select_by_caller(found: Run, name: str) -> list[Trial]:
     """The trials of one caller."""
     return [trial for trial in found.trials if trial.point.axes.caller == name]
 
@@ -504,7 +504,7 @@ def no_ghz(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_tool_that_cannot_be_installed_leaves_the_rest_of_the_run(tmp_path: Path) -> None:
     """Its trials are reported as not measured; nothing fails."""
     found = run(tmp_path / "run")
-    assert len(found.trials) == len(by_caller(found, ENGINE)) == 2
+    assert len(found.trials) == len(select_by_caller(found, ENGINE)) == 2
     assert found.failed == ()
     (reason,) = found.unavailable
     assert reason == (
@@ -521,14 +521,14 @@ def test_a_resumed_run_makes_up_what_the_tool_was_missing_for(
     """Once it is there."""
     with pytest.MonkeyPatch.context() as without:
         without.setattr(tool, "find", lambda recipe: None)
-        without.setattr(tool, "install", missing)
+        without.setattr(tool, "install", fail_installation)
         run(tmp_path / "run")
     found = run(tmp_path / "run")
     assert found.unavailable == ()
-    assert [trial.status for trial in by_caller(found, "ghz")] == ["measured"] * 2
+    assert [trial.status for trial in select_by_caller(found, "ghz")] == ["measured"] * 2
 
 
-def missing(recipe: tool.Recipe, interruption: Interruption) -> Path:
+def fail_installation(recipe: tool.Recipe, interruption: Interruption) -> Path:
     """An installation that fails."""
     raise ToolMissing(f"{recipe.program} could not be installed: no network")
 
@@ -544,7 +544,7 @@ def test_a_run_with_nothing_else_to_measure_states_why(tmp_path: Path) -> None:
 def test_a_trial_by_a_tool_is_kept_whole(tmp_path: Path) -> None:
     """Report, log and plan are in its folder; identity and checks in its record."""
     found = run(tmp_path / "run")
-    measured = by_caller(found, "ghz")[0]
+    measured = select_by_caller(found, "ghz")[0]
     assert measured.status == "measured"
     assert measured.engine.caller == "ghz"
     assert measured.engine.version == "unknown"  # the stub was not built from ghz's module
@@ -577,9 +577,9 @@ def test_a_tool_that_fails_fails_its_trials_alone(
     stub(word)
     monkeypatch.setattr(ghz, "MARGIN_S", -9.9)
     found = run(tmp_path / "run")
-    assert [trial.status for trial in by_caller(found, "ghz")] == ["failed"] * 2
-    assert all(reason in trial.reason for trial in by_caller(found, "ghz"))
-    assert [trial.status for trial in by_caller(found, ENGINE)] == ["measured"] * 2
+    assert [trial.status for trial in select_by_caller(found, "ghz")] == ["failed"] * 2
+    assert all(reason in trial.reason for trial in select_by_caller(found, "ghz"))
+    assert [trial.status for trial in select_by_caller(found, ENGINE)] == ["measured"] * 2
 
 
 @pytest.mark.usefixtures("stand_in", "no_orphans")
@@ -615,7 +615,7 @@ def test_the_real_ghz_runs_next_to_the_engine(tmp_path: Path) -> None:
     """Its counts agree with the service's own, and its cost is in the record."""
     text = TEXT.replace("100 ms", "400 ms").replace("max: 0 s", "max: 200 ms")
     found = run(tmp_path / "run", text.replace("repeats: 2", "repeats: 1"))
-    (measured,) = by_caller(found, "ghz")
+    (measured,) = select_by_caller(found, "ghz")
     assert measured.status == "measured", measured.reason
     assert measured.result.errors == 0
     assert measured.service.calls_seen == measured.result.calls_whole_run

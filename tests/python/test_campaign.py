@@ -61,7 +61,7 @@ pytestmark = pytest.mark.usefixtures("no_orphans")
 )
 def test_repeats_follow_from_the_spread(spread: float, threshold: float, repeats: int) -> None:
     """Half widths by Student's t of tables: 2.306 for 5 repeats of both, 2.101 for 10."""
-    assert pilot.needed(spread, threshold) == repeats
+    assert pilot.count_repeats_needed(spread, threshold) == repeats
     quantile = {5: 2.306, 10: 2.101, 15: 2.048}[repeats]
     half = quantile * spread * np.sqrt(2 / repeats)
     assert (half <= np.log(1 + threshold)) == (repeats < pilot.REPEATS_MAX)
@@ -73,7 +73,7 @@ def test_the_spread_is_that_of_the_trials_of_a_cell() -> None:
         CellSelector.of({"stack": "grpc@go", "bytes": size, "users": 1}) for size in range(1, 401)
     ]
     made = trials(every, lambda cell: 1e-5 * (cell.bytes or 1), 7, spread=0.08)
-    assert pilot.pooled_spread(cells(made), "rate") == pytest.approx(0.08, rel=0.05)
+    assert pilot.pool_spread(cells(made), "rate") == pytest.approx(0.08, rel=0.05)
 
 
 def test_the_interval_keeps_its_promise_where_the_variance_chose_the_repeats() -> None:
@@ -83,7 +83,7 @@ def test_the_interval_keeps_its_promise_where_the_variance_chose_the_repeats() -
     for _ in range(2_000):
         worlds = random.normal(0.0, 0.06, size=(2, pilot.REPEATS_MAX))
         spread = float(np.sqrt(worlds[:, : pilot.PILOT].var(axis=1, ddof=1).mean()))
-        count = pilot.needed(spread, 0.05)
+        count = pilot.count_repeats_needed(spread, 0.05)
         counts.add(count)
         first, second = (list(np.exp(row[:count])) for row in worlds)
         low, high = linear_contrasts.product([(1.0, first), (-1.0, second)]).bounds or (1.0, 1.0)

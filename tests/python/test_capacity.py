@@ -132,7 +132,7 @@ def test_windows_do_not_grow_far_from_saturation() -> None:
 def test_the_search_ends_by_its_interval_or_its_probes() -> None:
     exact = Search(*range_around(1_000.0))
     while not exact.done:
-        exact = exact.after(Probe(exact.next_rate, exact.next_rate < 500.0))
+        exact = exact.add_probes(Probe(exact.next_rate, exact.next_rate < 500.0))
     low, high = exact.interval.bounds or (1.0, math.inf)
     assert LEAST <= len(exact.probes) < MOST
     assert high / low <= SPAN
@@ -143,14 +143,14 @@ def test_the_search_ends_by_its_interval_or_its_probes() -> None:
 def test_a_limit_outside_of_the_range_is_reported(met: bool, edge: str) -> None:
     search = Search(100.0, 1000.0)
     while not search.done:
-        search = search.after(Probe(search.next_rate, met))
+        search = search.add_probes(Probe(search.next_rate, met))
     assert search.at_edge == edge
 
 
 def test_a_spoilt_trial_does_not_hide_a_limit_above_the_range() -> None:
     search = Search(100.0, 1000.0)
     while not search.done:
-        search = search.after(Probe(search.next_rate, len(search.probes) != 2))
+        search = search.add_probes(Probe(search.next_rate, len(search.probes) != 2))
     assert search.at_edge == "above"
 
 

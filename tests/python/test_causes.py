@@ -13,23 +13,23 @@ import numpy as np
 import pytest
 import yaml
 
-from tests.python.synthetic_ladder import shared_trials, trials
+from tests.python.synthetic_ladder import share_trials, trials
 from wirelab.cli import main
 from wirelab.explain import conditions, figures
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.conditions import Condition, Shift, shifts
 from wirelab.explain.explanation import explain
-from wirelab.explain.findings_text import UnfoundedConclusion, capitalised
+from wirelab.explain.findings_text import UnfoundedConclusion, capitalize_words
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.explain.path import path
-from wirelab.explain.two_orders import EndTimes, judged, two_orders
+from wirelab.explain.two_orders import EndTimes, judge, two_orders
 from wirelab.report import cause_page
 from wirelab.stack.reference import Stack
 from wirelab.statistics.cell import Cell, cells
 from wirelab.statistics.interval import Interval
 
 MS = 1e6
-FIGURE = figures.named("service_mean")
+FIGURE = figures.require_figure("service_mean")
 CLOSE = Condition("connection", "a connection per call")
 LINK = Condition("link", "a round trip of 2 ms")
 SEEDS = 200
@@ -69,14 +69,14 @@ def test_the_largest_step_in_both_orders_and_its_interaction() -> None:
     design = two_orders(A, B, language, lambda _: "")
     assert [str(one) for one in design.stacks] == ["rest@rust", "rest@go", "grpc@rust", "grpc@go"]
     additive = {"rest@rust": 100.0, "rest@go": 150.0, "grpc@rust": 200.0, "grpc@go": 300.0}
-    found = judged(design, measured(additive, 0.01), FIGURE, 0.05)
+    found = judge(design, simulate_cells(additive, 0.01), FIGURE, 0.05)
     assert found.first is not None
     assert found.last is not None
     assert found.interaction is not None
     assert found.first.ratio.estimate == pytest.approx(1.5, rel=0.05)
     assert found.last.ratio.estimate == pytest.approx(1.5, rel=0.05)
     assert found.interaction.verdict == "equivalent"
-    together = judged(design, measured({**additive, "grpc@go": 450.0}, 0.01), FIGURE, 0.05)
+    together = judge(design, simulate_cells({**additive, "grpc@go": 450.0}, 0.01), FIGURE, 0.05)
     assert together.interaction is not None
     assert together.interaction.verdict == "higher"
 
@@ -91,20 +91,20 @@ def test_steps_are_compared_within_the_trials_that_stacks_share() -> None:
     def cost(selector: CellSelector) -> float:
         return 1e-3 * costs[selector.stack]
 
-    made = cells(shared_trials(selectors, cost, 4, spread=0.005))
-    found = judged(design, {cell.point.stack: cell for cell in made}, FIGURE, 0.05)
+    made = cells(share_trials(selectors, cost, 4, spread=0.005))
+    found = judge(design, {cell.point.stack: cell for cell in made}, FIGURE, 0.05)
     assert found.first is not None
     assert found.last is not None
     assert found.interaction is not None
     assert (found.first.verdict, found.last.verdict) == ("higher", "higher")
     assert found.interaction.verdict == "equivalent"
     alone = [replace(trial, slices=None) for cell in made for trial in cell.trials]
-    apart = judged(design, {cell.point.stack: cell for cell in cells(alone)}, FIGURE, 0.05)
+    apart = judge(design, {cell.point.stack: cell for cell in cells(alone)}, FIGURE, 0.05)
     assert apart.first is not None
     assert apart.first.verdict == "undecided"
 
 
-def measured(costs_ms: dict[str, float], spread: float) -> dict[str, Cell]:
+def simulate_cells(costs_ms: dict[str, float], spread: float) -> dict[str, Cell]:
     """Eight trials of each stack, by its time of a call."""
     made = trials(
         map(CellSelector, costs_ms),
@@ -118,9 +118,9 @@ def measured(costs_ms: dict[str, float], spread: float) -> dict[str, Cell]:
 
 def answer_of(costs_ms: dict[str, float], spread: float) -> tuple[str, ...]:
     """Sentences on every step of the path from both ends."""
-    known = measured(costs_ms, spread)
+    known = simulate_cells(costs_ms, spread)
     designs = [two_orders(A, B, step, lambda _: "") for step in STEPS]
-    found = [judged(design, known, FIGURE, 0.05) for design in designs]
+    found = [judge(design, known, FIGURE, 0.05) for design in designs]
     return tuple(text for one in found for text in cause_page._from_both_ends(one))
 
 
@@ -128,7 +128,7 @@ def test_a_step_that_depends_on_its_end_has_a_range_and_is_an_interaction() -> N
     """Alone at the fast end the language costs 0.2 ms, at the slow end 0.7 ms of 1.16 ms."""
     costs = {"rest@rust": 1.0, "rest@go": 1.2, "grpc@rust": 1.46, "grpc@go": 2.16}
     made = answer_of(costs, 0.005)
-    said = next(text for text in made if text.startswith(capitalised(STEPS[-1].label)))
+    said = next(text for text in made if text.startswith(capitalize_words(STEPS[-1].label)))
     assert re.search(r"from both ends: \d+ µs to \d+ µs, 1\d % to 6\d % of the", said), said
     assert "an interaction: the effect depends on the other changes" in said
 
@@ -136,7 +136,7 @@ def test_a_step_that_depends_on_its_end_has_a_range_and_is_an_interaction() -> N
 def test_a_step_that_is_the_same_from_both_ends_has_one_share() -> None:
     costs = {"rest@rust": 10.0, "rest@go": 15.0, "grpc@rust": 10.2, "grpc@go": 15.3}
     made = answer_of(costs, 0.004)
-    said = next(text for text in made if text.startswith(capitalised(STEPS[-1].label)))
+    said = next(text for text in made if text.startswith(capitalize_words(STEPS[-1].label)))
     assert re.search(r"from both ends: 5\.\d+ ms, 9\d % of the difference", said), said
     assert "an interaction" not in said
 
@@ -152,7 +152,7 @@ def test_shares_never_exceed_the_whole() -> None:
     plain = conditions.gap(made)
     assert plain is not None
     found = shifts([CLOSE, LINK], made, {})
-    assert conditions.explained(found, plain) > 1.0
+    assert conditions.sum_shares(found, plain) > 1.0
     beyond = times(1.0, 2.0, {"connection": (3.0, 2.0)}, 4)
     whole = conditions.gap(beyond)
     assert whole is not None
@@ -268,7 +268,7 @@ http.server.ThreadingHTTPServer((host, port), Handler).serve_forever()
 """
 
 
-def explained(
+def run_explain(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     services: list[Any],
@@ -319,7 +319,7 @@ def test_a_server_that_closes_is_recognised_by_a_connection_per_call(
     keeping = tmp_path / "keeping.py"
     keeping.write_text(SERVER.replace("if close:\n            time", "if True:\n            time"))
     services = [service("a", keeping, 0.002, "keep"), service("b", server, 0.002, "close")]
-    found = outcomes(explained(tmp_path, capsys, services))
+    found = outcomes(run_explain(tmp_path, capsys, services))
     assert found["connection"] == "cause"
     assert "cause" not in {found[name] for name in found if name != "connection"}
 
@@ -329,7 +329,7 @@ def test_a_slow_service_is_distinguished_from_its_network(
 ) -> None:
     """Nothing from outside removes what a service does itself; its packets show where it is."""
     services = [service("a", server, 0.002, "keep"), service("b", server, 0.010, "keep")]
-    document = explained(tmp_path, capsys, services)
+    document = run_explain(tmp_path, capsys, services)
     assert "cause" not in outcomes(document).values()
     said = " ".join(document["sentences"])
     open_ones = "undecided" in outcomes(document).values()
@@ -343,7 +343,7 @@ def test_two_stacks_of_the_lab(tmp_path: Path, capsys: pytest.CaptureFixture[str
     late = f"{kept}&end_of_message=until-close&close_delay=20"
     hello = [{"operation": "Hello", "bytes": "14 B"}]
     longer = {"messages": hello, "window": {"duration": "600 ms"}}
-    document = explained(tmp_path, capsys, [late, kept], ("--repeats", "3"), **longer)
+    document = run_explain(tmp_path, capsys, [late, kept], ("--repeats", "3"), **longer)
     found = document["explanation"]
     changes = {rung["id"]: rung["changes"] for rung in found["rungs"]}
     assert [set(changes[cause]) for cause in found["causes"]] == [{"end_of_message"}]

@@ -35,13 +35,13 @@ def calm(rng: np.random.Generator, runs: int) -> RunSeries:
     return series(rng.normal(0.0, SPREAD, runs))
 
 
-def stepped(rng: np.random.Generator, before: int, after: int, factor: float) -> RunSeries:
+def draw_step(rng: np.random.Generator, before: int, after: int, factor: float) -> RunSeries:
     values = rng.normal(0.0, SPREAD, before + after)
     values[before:] += log(factor)
     return series(values)
 
 
-def wandering(rng: np.random.Generator, runs: int, correlation: float = 0.8) -> RunSeries:
+def draw_random_walk(rng: np.random.Generator, runs: int, correlation: float = 0.8) -> RunSeries:
     values = np.empty(runs)
     values[0] = rng.normal(0.0, SPREAD)
     for at in range(1, runs):
@@ -62,7 +62,7 @@ def test_ten_per_cent_after_four_runs_are_found_in_two_more() -> None:
     rng = np.random.default_rng(1)
     found = false = 0
     for _ in range(WORLDS):
-        every = [stepped(rng, 4, 2, 1.1), *(calm(rng, 6) for _ in range(5))]
+        every = [draw_step(rng, 4, 2, 1.1), *(calm(rng, 6) for _ in range(5))]
         made = steps(every)
         first, *others = discoveries(made)
         found += first and made[0] is not None and made[0].place == 4
@@ -76,7 +76,7 @@ def test_a_calibration_with_twenty_runs_is_enough_for_a_series_alone() -> None:
     found = false = 0
     for _ in range(WORLDS):
         equal = [calm(rng, 20)]
-        found += discoveries(steps([stepped(rng, 4, 2, 1.1)], equal))[0]
+        found += discoveries(steps([draw_step(rng, 4, 2, 1.1)], equal))[0]
         false += discoveries(steps([calm(rng, 6)], equal))[0]
     assert found >= stats.binom.ppf(0.05, WORLDS, 0.8)
     assert false <= stats.binom.ppf(0.99, WORLDS, RATE)
@@ -85,7 +85,7 @@ def test_a_calibration_with_twenty_runs_is_enough_for_a_series_alone() -> None:
 def test_without_other_values_six_runs_show_nothing_of_the_kind() -> None:
     """What both cannot give from few runs: without a known spread the power is small."""
     rng = np.random.default_rng(3)
-    found = sum(discoveries(steps([stepped(rng, 4, 2, 1.1)]))[0] for _ in range(WORLDS))
+    found = sum(discoveries(steps([draw_step(rng, 4, 2, 1.1)]))[0] for _ in range(WORLDS))
     assert found <= 0.8 * WORLDS
 
 
@@ -96,19 +96,19 @@ def test_wandering_series_seldom_have_a_change(equal_runs: int) -> None:
     false = 0
     for _ in range(30):
         equal = [calm(rng, equal_runs)] if equal_runs else []
-        false += discoveries(steps([wandering(rng, 20)], equal))[0]
+        false += discoveries(steps([draw_random_walk(rng, 20)], equal))[0]
     assert false <= 3
 
 
 def test_a_directory_of_wandering_series_has_few_changes() -> None:
     rng = np.random.default_rng(5)
-    found = discoveries(steps([wandering(rng, 20) for _ in range(10)]))
+    found = discoveries(steps([draw_random_walk(rng, 20) for _ in range(10)]))
     assert sum(found) <= 1
 
 
 def test_a_change_of_all_series_at_once_does_not_hide_itself() -> None:
     rng = np.random.default_rng(6)
-    found = steps([stepped(rng, 4, 3, 1.1) for _ in range(6)])
+    found = steps([draw_step(rng, 4, 3, 1.1) for _ in range(6)])
     assert sum(discoveries(found)) >= 5
 
 
@@ -124,7 +124,7 @@ def test_the_first_run_after_the_change_is_named_where_runs_are_missing() -> Non
 
 def test_the_spread_of_runs_is_that_of_the_world() -> None:
     rng = np.random.default_rng(8)
-    found = run_spread([stepped(rng, 5, 5, 1.2) for _ in range(10)])
+    found = run_spread([draw_step(rng, 5, 5, 1.2) for _ in range(10)])
     assert found is not None
     assert found.deviation == pytest.approx(SPREAD, rel=0.2)
     assert run_spread([calm(rng, 2)]) is None

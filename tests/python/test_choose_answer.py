@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.python.synthetic_run import World, client_bound, failing, trials
+from tests.python.synthetic_run import World, client_bound, fail_some_calls, trials
 from wirelab.choose.answer import (
     OBJECTIVES,
     Choice,
@@ -99,13 +99,13 @@ def test_by_cpu_the_cheapest_wins() -> None:
 def test_prices_give_the_cost_of_a_million_calls() -> None:
     # 0.04 an hour for 100 us a call, and 0.05 a gigabyte for 2,000 B.
     prices = Prices(core_hour=0.04, gigabyte=0.05)
-    assert prices.per_million(100e-6, 2_000.0) == pytest.approx(0.04 * 100 / 3600 + 0.1)
-    assert prices.per_million(None, 2_000.0) is None
-    assert Prices(gigabyte=0.05).per_million(None, 2_000.0) == pytest.approx(0.1)
+    assert prices.cost_per_million(100e-6, 2_000.0) == pytest.approx(0.04 * 100 / 3600 + 0.1)
+    assert prices.cost_per_million(None, 2_000.0) is None
+    assert Prices(gigabyte=0.05).cost_per_million(None, 2_000.0) == pytest.approx(0.1)
 
 
 def test_failed_calls_are_in_the_table() -> None:
-    measured = [failing(one) for one in measure({JSON: 60.0, CBOR: 90.0})]
+    measured = [fail_some_calls(one) for one in measure({JSON: 60.0, CBOR: 90.0})]
     found = answer(measured)
     assert all(row.failed for row in found.rows)
 
@@ -120,20 +120,20 @@ def test_the_command_offers_every_objective() -> None:
     assert tuple(OBJECTIVES) == options.OBJECTIVES
 
 
-def bound(given: Sequence[Trial], stack: str) -> list[Trial]:
+def limit_client(given: Sequence[Trial], stack: str) -> list[Trial]:
     """The same trials, the client at its limit with that stack."""
     return [client_bound(one) if one.point.stack == stack else one for one in given]
 
 
 def test_a_best_stack_that_the_client_limits_is_still_ahead() -> None:
-    found = answer(bound(measure({JSON: 60.0, GRPC: 120.0}), JSON))
+    found = answer(limit_client(measure({JSON: 60.0, GRPC: 120.0}), JSON))
     assert found.recommended == NAMES[JSON]
     assert {row.candidate: row.is_bound for row in found.rows}[NAMES[JSON]]
 
 
 def test_a_stack_that_the_client_limits_is_not_called_worse_or_equivalent() -> None:
-    worse = answer(bound(measure({JSON: 60.0, GRPC: 120.0}), GRPC))
+    worse = answer(limit_client(measure({JSON: 60.0, GRPC: 120.0}), GRPC))
     assert worse.recommended is None
     assert "The client was the limit of grpc@rust" in sentences(worse)[1]
-    equal = answer(bound(measure({JSON: 60.0, GRPC: 60.2}), JSON))
+    equal = answer(limit_client(measure({JSON: 60.0, GRPC: 60.2}), JSON))
     assert equal.recommended is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wirelab.choose import plan
-from wirelab.choose.candidates import Candidate, candidates, named, path, selected
+from wirelab.choose.candidates import Candidate, candidates, find_candidate, path, select
 from wirelab.errors import UsageError
 
 SERVED: tuple[tuple[str, str], ...] = (
@@ -22,7 +22,7 @@ FIRST_THREE = ("grpc@go", "soap@java", "rest@go")
 
 
 def find(reference: str) -> Candidate:
-    return named(reference, EVERY)
+    return find_candidate(reference, EVERY)
 
 
 def test_a_reference_names_only_what_is_unusual() -> None:
@@ -34,11 +34,11 @@ def test_a_reference_names_only_what_is_unusual() -> None:
         "soap@go",
         "grpc@go",
     ]
-    assert find("rest@go").compressed("gzip").reference == "rest@go?compression=gzip"
+    assert find("rest@go").compress_with("gzip").reference == "rest@go?compression=gzip"
 
 
 def test_names_in_experiment_files_are_legal_and_different() -> None:
-    every = [*EVERY, *(one.compressed("gzip") for one in EVERY)]
+    every = [*EVERY, *(one.compress_with("gzip") for one in EVERY)]
     every += [*candidates(["go"], SERVED, http2=True)]
     names = {one.name for one in every}
     assert len(names) == len(set(every))
@@ -58,12 +58,12 @@ def test_names_in_experiment_files_are_legal_and_different() -> None:
     ],
 )
 def test_patterns_select(pattern: str, count: int) -> None:
-    assert len(selected(EVERY, [pattern])) == count
+    assert len(select(EVERY, [pattern])) == count
 
 
 def test_a_pattern_without_a_stack_is_refused_with_those_that_exist() -> None:
     with pytest.raises(UsageError, match="thrift: no such stack"):
-        selected(EVERY, ["thrift"])
+        select(EVERY, ["thrift"])
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_finalists_are_the_best_and_one_of_each_language() -> None:
 
 @pytest.mark.parametrize(("rate", "window_s"), [(20.0, 8.0), (200.0, 5.5), (5_000.0, 2.0)])
 def test_the_window_at_a_rate_is_long_enough_for_a_p99(rate: float, window_s: float) -> None:
-    assert plan.paced(rate).window_s == window_s
+    assert plan.plan_at_rate(rate).window_s == window_s

@@ -285,7 +285,7 @@ def test_a_real_caller_that_is_killed_in_mid_trial_fails_it(
     """By SIGKILL, half a second after its start."""
     begin = callers.ClientDrive.outcome
 
-    def killed(drive: callers.ClientDrive) -> object:
+    def begin_and_kill(drive: callers.ClientDrive) -> object:
         timer = threading.Timer(0.5, os.kill, (drive.usage.pid, signal.SIGKILL))
         timer.start()
         try:
@@ -293,7 +293,7 @@ def test_a_real_caller_that_is_killed_in_mid_trial_fails_it(
         finally:
             timer.join()
 
-    monkeypatch.setattr(callers.ClientDrive, "outcome", killed)
+    monkeypatch.setattr(callers.ClientDrive, "outcome", begin_and_kill)
     trial = only(run(tmp_path / "run", f"grpc@rust?caller={caller}", window="{duration: 3 s}"))
     assert trial.status == "failed"
     assert f"the caller in {caller} ended with signal SIGKILL" in trial.reason

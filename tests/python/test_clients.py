@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.python.truth_server import served
+from tests.python.truth_server import run_server
 from wirelab.clients import clock, comparison, parts
 from wirelab.clients.client import SILENCE_S_MAX, LoadClient
 from wirelab.clients.clock import ClockOffset
@@ -93,8 +93,8 @@ def test_an_offset_is_right_within_its_error_whatever_the_way_takes(
         assert abs(found.offset_ns - truth) <= found.error_ns
         assert found.there(5) == 5 + found.offset_ns
         moved = ClockOffset(found.offset_ns + 80_000_000, found.error_ns)
-        assert clock.moved_ns(found, moved) == 80_000_000 - 2 * found.error_ns
-        assert clock.moved_ns(found, clock.measure(ask)) == 0
+        assert clock.drift_ns(found, moved) == 80_000_000 - 2 * found.error_ns
+        assert clock.drift_ns(found, clock.measure(ask)) == 0
 
 
 def _client(number: int, **changes: Any) -> ClientResult:
@@ -223,7 +223,7 @@ def test_without_ray_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
 def test_an_engine_ends_when_its_front_is_silent(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, log):
+    with run_server(tmp_path) as (port, log):
         client = LoadClient()
         (plan,) = parts.divide(_plan(port), [time.monotonic_ns()])
         began = time.monotonic()
@@ -237,7 +237,7 @@ def test_an_engine_ends_when_its_front_is_silent(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
 def test_an_engine_runs_while_its_front_is_connected_and_stops_on_request(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, log):
+    with run_server(tmp_path) as (port, log):
         client = LoadClient()
         (plan,) = parts.divide(_plan(port), [time.monotonic_ns()])
         said: list[bytes] = []

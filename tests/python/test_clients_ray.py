@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from tests.python.engine_processes import find_engines, wait_for, wait_for_calls
-from tests.python.truth_server import served
+from tests.python.truth_server import run_server
 
 pytest.importorskip("ray", reason="Ray is not installed")
 pytestmark = [
@@ -48,7 +48,7 @@ def _drive(port: int, *words: str) -> Json:
 
 
 def test_two_clients_make_the_load_of_one(tmp_path: Path) -> None:
-    with served(tmp_path, error_every=10) as (port, log):
+    with run_server(tmp_path, error_every=10) as (port, log):
         result = _drive(port, "--clients", "2", "--users", "5", "--calls", "400")
     truth = json.loads(log.read_text(encoding="utf-8"))
     assert result["calls"] == truth["requests"] == 400
@@ -63,7 +63,7 @@ def test_two_clients_make_the_load_of_one(tmp_path: Path) -> None:
 
 def test_arrivals_of_two_clients_keep_the_rate_that_was_ordered(tmp_path: Path) -> None:
     options = ("--rate", "200", "--poisson", "--connections", "40", "--duration", "2s")
-    with served(tmp_path) as (port, log):
+    with run_server(tmp_path) as (port, log):
         result = _drive(port, "--clients", "2", *options)
     truth = json.loads(log.read_text(encoding="utf-8"))
     assert result["calls"] == truth["requests"]
@@ -88,7 +88,7 @@ def test_a_service_of_the_lab_is_driven_by_two_clients(tmp_path: Path) -> None:
 
 
 @contextmanager
-def _running(port: int, log: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+def _start_drive(port: int, log: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     """A drive of a minute by two clients, whose engines call already."""
     command = _command(port, "--clients", "2", "--users", "4", "--duration", "60s", *words)
     with subprocess.Popen(
@@ -104,7 +104,7 @@ def _running(port: int, log: Path, *words: str) -> Iterator[subprocess.Popen[str
 
 
 def test_no_load_is_left_when_a_client_is_killed(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, log), _running(port, log) as front:
+    with run_server(tmp_path) as (port, log), _start_drive(port, log) as front:
         actor = find_engines()[0].parent()
         assert actor is not None
         actor.send_signal(signal.SIGKILL)
@@ -116,14 +116,14 @@ def test_no_load_is_left_when_a_client_is_killed(tmp_path: Path) -> None:
 
 
 def test_no_load_is_left_when_the_front_is_killed(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, log), _running(port, log) as front:
+    with run_server(tmp_path) as (port, log), _start_drive(port, log) as front:
         front.send_signal(signal.SIGKILL)
         front.wait(10)
         wait_for(lambda: not find_engines(), ENDS_S)
 
 
 def test_no_load_is_left_when_the_raylet_is_killed(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, log), _running(port, log) as front:
+    with run_server(tmp_path) as (port, log), _start_drive(port, log) as front:
         raylets = [
             one for one in psutil.Process(front.pid).children(recursive=True)
             if one.name() == "raylet"
@@ -136,7 +136,7 @@ def test_no_load_is_left_when_the_raylet_is_killed(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_keeps_what_all_clients_measured(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, log), _running(port, log, "--json") as front:
+    with run_server(tmp_path) as (port, log), _start_drive(port, log, "--json") as front:
         front.send_signal(signal.SIGINT)
         said, errors = front.communicate(timeout=60)
         assert front.returncode == 130, errors
@@ -147,7 +147,7 @@ def test_ctrl_c_keeps_what_all_clients_measured(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_while_clients_start_ends_everything(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, log):
+    with run_server(tmp_path) as (port, log):
         command = _command(port, "--clients", "2", "--users", "4", "--duration", "60s")
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as front:
             wait_for(lambda: bool(find_engines("gcs_server")), 60.0)
@@ -157,7 +157,7 @@ def test_ctrl_c_while_clients_start_ends_everything(tmp_path: Path) -> None:
     assert json.loads(log.read_text(encoding="utf-8"))["requests"] == 0
 
 
-def _in_cluster(*words: str, killed: bool = False, token: bool = True) -> Any:
+def _drive_in_cluster(*words: str, killed: bool = False, token: bool = True) -> Any:
     """What a drive does in a cluster of two nodes, in a network of its own."""
     if os.geteuid() != 0:
         pytest.skip("a network namespace needs root")
@@ -175,7 +175,7 @@ def _in_cluster(*words: str, killed: bool = False, token: bool = True) -> Any:
 
 
 def test_two_nodes_of_a_cluster_have_a_client_each() -> None:
-    done = _in_cluster("--clients", "2", "--duration", "1s", "--json")
+    done = _drive_in_cluster("--clients", "2", "--duration", "1s", "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout[done.stdout.index("{") :])
     first, second = result["clients"]
@@ -187,7 +187,7 @@ def test_two_nodes_of_a_cluster_have_a_client_each() -> None:
 
 
 def test_a_node_that_vanishes_fails_the_drive() -> None:
-    done = _in_cluster("--clients", "2", "--duration", "60s", killed=True)
+    done = _drive_in_cluster("--clients", "2", "--duration", "60s", killed=True)
     said = " ".join(done.stderr.split())
     assert done.returncode == 3, said
     # Whether the client notices it first, or the front.
@@ -196,7 +196,7 @@ def test_a_node_that_vanishes_fails_the_drive() -> None:
 
 
 def test_a_cluster_with_too_few_nodes_is_described() -> None:
-    done = _in_cluster("--clients", "3", "--duration", "1s")
+    done = _drive_in_cluster("--clients", "3", "--duration", "1s")
     assert done.returncode == 3
     said = " ".join(done.stderr.split())
     assert "3 clients need as many nodes with a free CPU" in said

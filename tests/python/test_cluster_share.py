@@ -10,7 +10,7 @@ from wirelab.statistics.distributions import binomial_interval, cluster_share
 WORLDS = 10_000
 
 
-def clustered(random: np.random.Generator, number: int) -> list[tuple[int, int]]:
+def draw_clusters(random: np.random.Generator, number: int) -> list[tuple[int, int]]:
     """Captures of 1 to 40 occurrences; each capture has a share of its own, 0.9 on average."""
     cases = random.integers(1, 41, number)
     shares = random.beta(1.8, 0.2, number)
@@ -24,7 +24,7 @@ def test_intervals_hold_the_share_where_those_of_the_occurrences_do_not(number: 
     random = np.random.default_rng(number)
     holding = naive = 0
     for _ in range(WORLDS):
-        clusters = clustered(random, number)
+        clusters = draw_clusters(random, number)
         found = cluster_share(clusters)
         assert found is not None
         low, high = found.bounds or (0.0, 0.0)

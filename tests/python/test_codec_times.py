@@ -57,7 +57,7 @@ def _schedule(text: str) -> planning.Schedule:
     return planning.schedule(experiment_file.parse(text), manifests.load())
 
 
-def _timed(repeat: int, times: CodecTimes = TIMES) -> Trial:
+def _make_trial(repeat: int, times: CodecTimes = TIMES) -> Trial:
     one = trial(point(REST, 14, users(1)), repeat, repeat, World())
     return replace(one, service=replace(one.service, codec=CodecRecord.of(times)))
 
@@ -68,7 +68,7 @@ def test_a_record_has_the_medians_of_the_second_half_of_the_batches() -> None:
 
 
 def test_figures_survive_the_journal_and_are_absent_where_nothing_was_timed() -> None:
-    one = _timed(0)
+    one = _make_trial(0)
     (read,) = from_line(json.loads(json.dumps(to_line([one]))))
     mean_ns = one.time_ns("service", "mean")
     assert mean_ns is not None
@@ -80,7 +80,7 @@ def test_figures_survive_the_journal_and_are_absent_where_nothing_was_timed() ->
 
 def test_the_report_shows_sizes_and_times_where_there_are_any(tmp_path: Path) -> None:
     larger = msgspec.structs.replace(TIMES, bytes=31)
-    write_run(tmp_path / "run", [_timed(0), _timed(1), _timed(2, larger)])
+    write_run(tmp_path / "run", [_make_trial(0), _make_trial(1), _make_trial(2, larger)])
     made = codecs.section(Source.read(tmp_path / "run"))
     [[_, load, reply, encode, decode, share]] = made.tables[0].rows
     assert (load, reply, encode, decode) == ("1 user", "25.0 B to 31.0 B", "110 ns", "405 ns")

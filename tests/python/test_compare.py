@@ -18,7 +18,7 @@ import click
 import msgspec
 import pytest
 
-from tests.python.synthetic_run import GRPC, REST, World, failed, trials, with_result, write_run
+from tests.python.synthetic_run import GRPC, REST, World, fail_trial, trials, with_result, write_run
 from wirelab.checks.load import check
 from wirelab.cli import main
 from wirelab.cli.options.common import Share
@@ -76,7 +76,9 @@ def test_a_comparison_without_a_measured_pair_has_failed(
     broken: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = trials(replace(WORLD, repeats=broken))
-    every = [failed(one, "the service broke") if one.point.stack == GRPC else one for one in whole]
+    every = [
+        fail_trial(one, "the service broke") if one.point.stack == GRPC else one for one in whole
+    ]
     found = gate(every, keys(every), RATE, 0.03)
     assert found.outcome == "failed"
     assert EXIT_BY_OUTCOME[found.outcome] == 1
@@ -126,18 +128,18 @@ def test_a_mark_is_next_to_its_figure_in_every_output(
     every = [late(one) if one.point.stack == GRPC else one for one in trials(WORLD)]
     run = Run(tmp_path, tuple(every))
 
-    def shown(figure: Figure) -> tuple[str, str, object]:
+    def show_outputs(figure: Figure) -> tuple[str, str, object]:
         answer = Answer(gate(every, keys(every), figure, 0.03), NAMES, run)
         show(answer, tmp_path / "report.html")
         text = " ".join(capsys.readouterr().out.split())
         table = outputs.markdown(answer.gate, NAMES, find_marks(answer))
         return text, table, document(answer, tmp_path)["marks"]
 
-    text, table, marks = shown(RESPONSE_P50)
+    text, table, marks = show_outputs(RESPONSE_P50)
     assert "grpc@rust: response p50 is marked: engine backlog, up to 50 %;" in text
     assert re.search(r"s \| [\d.]+ .?s \(engine backlog, up to 50 %\) \|", table), table
     assert marks == {"a": "", "b": "engine backlog, up to 50 %"}
-    text, table, marks = shown(SERVICE_CPU)
+    text, table, marks = show_outputs(SERVICE_CPU)
     assert "marked" not in text
     assert "backlog" not in table
     assert marks == {"a": "", "b": ""}
@@ -159,7 +161,9 @@ def late(given: Trial) -> Trial:
 def test_a_comparison_with_measured_pairs_fails_by_the_third_failed_one(broken: int) -> None:
     every = trials(replace(WORLD, repeats=FAILED_MAX + 9))
     some = [
-        failed(one, "the service broke") if one.point.stack == GRPC and one.repeat < broken else one
+        fail_trial(one, "the service broke")
+        if one.point.stack == GRPC and one.repeat < broken
+        else one
         for one in every
     ]
     found = gate(some, keys(every), RATE, 0.03)
@@ -169,7 +173,9 @@ def test_a_comparison_with_measured_pairs_fails_by_the_third_failed_one(broken: 
 
 def test_pairs_that_fail_end_the_comparison() -> None:
     every = trials(WORLD)
-    broken = [failed(one, "the service broke") if one.point.stack == GRPC else one for one in every]
+    broken = [
+        fail_trial(one, "the service broke") if one.point.stack == GRPC else one for one in every
+    ]
     found = gate(broken, keys(every), RATE, 0.03)
     assert len(found.pairs.failed) == WORLD.repeats >= FAILED_MAX
     assert found.outcome == "failed"

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from wirelab.format.console import Console, Line, StatusLine, folded
+from wirelab.format.console import Console, Line, StatusLine, fold
 
 
 class _Terminal(io.StringIO):
@@ -62,7 +62,7 @@ def test_a_status_takes_no_more_columns_than_there_are(terminal: _Terminal) -> N
 def test_a_terminal_gets_no_control_characters_but_those_of_styles(terminal: _Terminal) -> None:
     """Run directories and services of others name what is printed."""
     console = Console()
-    console.print(f"{console.styled('fine', 'green')}\tx\x1b]0;title\x07\x9b2J\u202e\r.", "bold")
+    console.print(f"{console.style('fine', 'green')}\tx\x1b]0;title\x07\x9b2J\u202e\r.", "bold")
     console.status([Line("a\x1b[2Jb")])
     assert terminal.getvalue() == (
         "\x1b[1m\x1b[32mfine\x1b[0m\tx\ufffd]0;title\ufffd\ufffd2J\ufffd\ufffd.\x1b[0m\na\ufffd[2Jb"
@@ -77,7 +77,7 @@ def test_a_status_is_for_terminals(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_folding_keeps_paths_whole_and_sets_in_what_goes_on() -> None:
     path = "/a/path/that/is/longer/than/any/line/of/it"
-    assert folded(f"  see {path} there", 20) == f"  see\n    {path}\n    there"
+    assert fold(f"  see {path} there", 20) == f"  see\n    {path}\n    there"
 
 
 def _screen(written: str) -> list[str]:

@@ -23,7 +23,7 @@ from wirelab.contracts.reading import from_descriptors
 from wirelab.contracts.rules import Numbered, choose_numbered, digest, number, reply
 from wirelab.contracts.schema import Contract, Kind, Label
 from wirelab.contracts.values import clamp, complete
-from wirelab.contracts.vary import varied
+from wirelab.contracts.vary import vary_sample
 from wirelab.errors import UsageError
 
 DRAWN = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -128,7 +128,10 @@ def test_varied_requests_have_the_size_of_the_sample(
 ) -> None:
     contract, value = drawn
     whole = complete(contract, "Root", value)
-    one, other, same = *varied(contract, value, seed, 2), varied(contract, value, seed, 1)[0]
+    one, other, same = (
+        *vary_sample(contract, value, seed, 2),
+        vary_sample(contract, value, seed, 1)[0],
+    )
     assert one == same, "the same seed gives the same request"
     for made in (one, other):
         size, expected = (len(encode(contract, "Root", it, Codec.JSON)) for it in (made, whole))

@@ -16,21 +16,21 @@ from wirelab.contracts.inference import infer
 from wirelab.contracts.rules import number
 from wirelab.contracts.schema import Contract, Field, Kind, Message
 from wirelab.contracts.values import INTEGERS, clamp, complete, integer_range
-from wirelab.contracts.vary import scaled, varied, vary_text
+from wirelab.contracts.vary import scale_lists, vary_sample, vary_text
 from wirelab.errors import UsageError
 
 SAMPLE = everyday.ORDERS["two items"]
 
 
 def test_the_same_seed_gives_the_same_requests() -> None:
-    first = varied(everyday.ORDER, SAMPLE, 1, 5)
-    assert varied(everyday.ORDER, SAMPLE, 1, 5) == first
-    assert varied(everyday.ORDER, SAMPLE, 1, 2) == first[:2]
-    assert varied(everyday.ORDER, SAMPLE, 2, 5) != first
+    first = vary_sample(everyday.ORDER, SAMPLE, 1, 5)
+    assert vary_sample(everyday.ORDER, SAMPLE, 1, 5) == first
+    assert vary_sample(everyday.ORDER, SAMPLE, 1, 2) == first[:2]
+    assert vary_sample(everyday.ORDER, SAMPLE, 2, 5) != first
 
 
 def test_requests_differ_in_every_text_and_number_and_so_do_their_replies() -> None:
-    made = varied(everyday.ORDER, SAMPLE, 7, 200)
+    made = vary_sample(everyday.ORDER, SAMPLE, 7, 200)
     for one in made:
         assert one["order_id"] != SAMPLE["order_id"]
         assert one["customer"]["name"] != SAMPLE["customer"]["name"]
@@ -41,7 +41,7 @@ def test_requests_differ_in_every_text_and_number_and_so_do_their_replies() -> N
 
 def test_the_seed_gives_the_requests_of_earlier_versions() -> None:
     """A run is repeated by its seed."""
-    [one] = varied(everyday.ORDER, SAMPLE, 0, 1)
+    [one] = vary_sample(everyday.ORDER, SAMPLE, 0, 1)
     assert (one["order_id"], one["items"][0]["unit_price"]) == ("5766-697902", 12.86)
 
 
@@ -55,7 +55,7 @@ def test_a_request_without_booleans_and_enums_keeps_its_length(codec: Codec) -> 
     source = infer([text], "order")
     contract, sample = source.contract, source.requests[0]
     expected = len(encode(contract, contract.request, sample, codec))
-    made = varied(contract, sample, 3, 50)
+    made = vary_sample(contract, sample, 3, 50)
     assert {len(encode(contract, contract.request, one, codec)) for one in made} == {expected}
     assert all(one["zero"] == 0 and one["empty"] == "" for one in made)
     assert all(one["at"][4] + one["at"][13] == "-:" for one in made)
@@ -71,7 +71,7 @@ def test_a_varied_integer_has_the_length_of_the_sample(kind: Kind, data: st.Data
     edges = [one for one in itertools.chain(edges, (-one for one in edges)) if one in limits]
     sample = {"a": data.draw(st.one_of(st.sampled_from(edges), st.integers(limits[0], limits[-1])))}
     expected = measure_sizes(contract, "M", sample)
-    for one in varied(contract, sample, data.draw(st.integers()), 3):
+    for one in vary_sample(contract, sample, data.draw(st.integers()), 3):
         assert one["a"] in limits
         assert (one["a"] < 0) == (sample["a"] < 0)
         assert measure_sizes(contract, "M", one) == expected
@@ -94,7 +94,7 @@ def test_a_varied_text_has_the_same_bytes_and_classes(text: str, seed: int) -> N
 def test_every_kind_of_field_is_varied_within_its_range() -> None:
     contract = every_kind.CONTRACT
     for name, sample in every_kind.VALUES.items():
-        for one in varied(contract, sample, 5, 10):
+        for one in vary_sample(contract, sample, 5, 10):
             for codec in Codec:
                 whole = encode(contract, contract.request, one, codec)
                 assert decode(contract, contract.request, whole, codec) == one, name
@@ -104,7 +104,7 @@ def test_every_kind_of_field_is_varied_within_its_range() -> None:
 
 @pytest.mark.parametrize(("factor", "count"), [(1, 2), (2, 4), (100, 200), (0.5, 1), (0.1, 1)])
 def test_lists_are_scaled(factor: float, count: int) -> None:
-    made = scaled(everyday.ORDER, "Order", SAMPLE, factor)
+    made = scale_lists(everyday.ORDER, "Order", SAMPLE, factor)
     assert len(made["items"]) == len(made["tags"]) == count
     assert made["items"][-1] == SAMPLE["items"][(count - 1) % 2]
     assert made["customer"] == SAMPLE["customer"]
@@ -113,14 +113,14 @@ def test_lists_are_scaled(factor: float, count: int) -> None:
 
 def test_only_outermost_lists_are_scaled() -> None:
     source = infer(['{"a": {"rows": [{"cells": [1, 2, 3]}]}}'], "table")
-    made = scaled(source.contract, "Table", source.requests[0], 4)
+    made = scale_lists(source.contract, "Table", source.requests[0], 4)
     assert [len(row["cells"]) for row in made["a"]["rows"]] == [3, 3, 3, 3]
 
 
 def test_a_sample_without_items_cannot_be_scaled() -> None:
     source = infer(['{"a": 1, "b": []}'], "order")
     with pytest.raises(UsageError, match="no list with items"):
-        scaled(source.contract, "Order", source.requests[0], 2)
+        scale_lists(source.contract, "Order", source.requests[0], 2)
 
 
 def test_clamping_leaves_room_for_the_greatest_number() -> None:

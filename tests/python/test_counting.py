@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wirelab.format import counting
-from wirelab.format.counting import counted, of_all, plural
+from wirelab.format.counting import format_count, of_all, plural
 from wirelab.format.units import format_seconds
 
 
@@ -24,7 +24,7 @@ from wirelab.format.units import format_seconds
     ],
 )
 def test_nouns_agree_with_their_count(count: int, noun: str, shown: str) -> None:
-    assert counted(count, noun) == shown
+    assert format_count(count, noun) == shown
 
 
 def test_a_part_is_of_the_whole() -> None:

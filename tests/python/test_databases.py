@@ -125,16 +125,16 @@ def test_the_data_is_where_the_servers_user_can_be(
 
 def test_each_store_has_its_configuration(installation: Installation, tmp_path: Path) -> None:
     with Interruption() as interruption, Stores(interruption) as stores:
-        with stores.opened(Stack.parse("rest@go"), tmp_path) as store:
+        with stores.open(Stack.parse("rest@go"), tmp_path) as store:
             assert store.configuration() == {}
         pooled = Stack.parse("rest@go?store=sqlite&store_pool=4")
-        with stores.opened(pooled, tmp_path) as store:
+        with stores.open(pooled, tmp_path) as store:
             path = Path(store.url)
             assert store.configuration() == {"kind": "sqlite", "url": str(path), "pool": 4}
             assert path.parent.is_dir()
         assert not path.parent.exists()
         capped = Stack.parse("rest@go?store=postgres&max_connections=30")
-        with stores.opened(capped, tmp_path) as store:
+        with stores.open(capped, tmp_path) as store:
             assert store.configuration() == {"kind": "postgres", "url": store.url}
             assert store.version == installation.version
             assert store.database is not None
@@ -143,7 +143,7 @@ def test_each_store_has_its_configuration(installation: Installation, tmp_path: 
     with (
         Interruption() as interruption,
         Stores(interruption, "postgres://u@h/d") as stores,
-        stores.opened(foreign, tmp_path) as store,
+        stores.open(foreign, tmp_path) as store,
     ):
         assert store.configuration()["url"] == "postgres://u@h/d"
         assert store.usage() is None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.synthetic_run import GRPC, REST, World, failed, trials, write_run
+from tests.python.synthetic_run import GRPC, REST, World, fail_trial, trials, write_run
 from wirelab.cli import main
 
 WORLD = World(sizes=(14,), repeats=8)
@@ -98,5 +98,5 @@ def test_runs_without_a_common_cell_are_refused(
     assert main(["diff", first, str(tmp_path / "nosuch")]) == 2
     assert main(["diff", first, first, "--figure", "rat"]) == 2
     assert "Did you mean 'rate'?" in capsys.readouterr().err
-    broken = write_run(tmp_path / "c", [failed(one, "it broke") for one in trials(WORLD)])
+    broken = write_run(tmp_path / "c", [fail_trial(one, "it broke") for one in trials(WORLD)])
     assert main(["diff", first, str(broken)]) == 2

@@ -76,13 +76,13 @@ def _live(*options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def _watching(started: subprocess.Popen[str]) -> None:
+def _await_watching(started: subprocess.Popen[str]) -> None:
     """From here on no packet is missed."""
     assert started.stderr is not None
     assert "watching lo" in started.stderr.readline()
 
 
-def _shown(started: subprocess.Popen[str], words: str) -> str:
+def _read_until(started: subprocess.Popen[str], words: str) -> str:
     """What is printed up to the first line with these words."""
     assert started.stdout is not None
     lines = []
@@ -96,9 +96,9 @@ def _shown(started: subprocess.Popen[str], words: str) -> str:
 def test_calls_are_accounted_for_while_they_are_made(port: int, tmp_path: Path) -> None:
     kept = tmp_path / "kept.pcapng"
     started = _live("--port", str(port), "--write", str(kept))
-    _watching(started)
+    _await_watching(started)
     _calls(port)
-    _shown(started, f"{CALLS} exchanges")
+    _read_until(started, f"{CALLS} exchanges")
     started.send_signal(signal.SIGINT)
     out, err = started.communicate(timeout=30)
     assert started.returncode == 0, err
@@ -131,7 +131,7 @@ def test_only_the_sockets_of_a_process_count(port: int, connections: int) -> Non
     words = [sys.executable, "-c", CALLER, str(port), str(connections)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, text=True) as caller:
         started = _live("--pid", str(caller.pid), "--for", "2s", "--json")
-        _watching(started)
+        _await_watching(started)
         assert caller.stdin is not None
         caller.stdin.write("\n")
         caller.stdin.flush()
@@ -152,7 +152,7 @@ def test_the_time_of_a_server_is_divided_by_what_its_threads_did(port: int, tmp_
     except LabError as error:
         pytest.skip(error.message)
     started = _live("--pid", str(os.getpid()), "--host", "--for", "3s", "--json")
-    _watching(started)
+    _await_watching(started)
     _calls(port)
     out, err = started.communicate(timeout=30)
     assert started.returncode == 0, err

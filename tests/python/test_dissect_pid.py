@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.python.test_dissect_live import RUN, _live, _watching
+from tests.python.test_dissect_live import RUN, _await_watching, _live
 
 pytestmark = [pytest.mark.usefixtures("real_engine", "no_orphans")]
 
@@ -101,7 +101,7 @@ def say(started: subprocess.Popen[str]) -> None:
     started.stdin.flush()
 
 
-def logged(started: subprocess.Popen[str]) -> dict[str, Any]:
+def read_log_line(started: subprocess.Popen[str]) -> dict[str, Any]:
     """The next line of its log."""
     assert started.stdout is not None
     return dict(json.loads(started.stdout.readline()))
@@ -113,13 +113,13 @@ def busy() -> Iterator[subprocess.Popen[str]]:
     if os.geteuid() != 0:
         pytest.skip("live captures need root")
     with process(BUSY) as started:
-        started.port = logged(started)["port"]  # type: ignore[attr-defined]
+        started.port = read_log_line(started)["port"]  # type: ignore[attr-defined]
         yield started
         say(started)
-        assert logged(started)["calls"] > 100, "it was busy"
+        assert read_log_line(started)["calls"] > 100, "it was busy"
 
 
-def ended(live: subprocess.Popen[str]) -> dict[str, Any]:
+def interrupt(live: subprocess.Popen[str]) -> dict[str, Any]:
     """Interrupts the capture; its document."""
     live.send_signal(signal.SIGINT)
     out, err = live.communicate(timeout=60)
@@ -127,7 +127,7 @@ def ended(live: subprocess.Popen[str]) -> dict[str, Any]:
     return dict(json.loads(out))
 
 
-def dissected(file: Path) -> dict[str, Any]:
+def dissect(file: Path) -> dict[str, Any]:
     """What the written packets hold."""
     done = subprocess.run([*RUN, "dissect", str(file), "--json"], capture_output=True, check=True)
     return dict(json.loads(done.stdout))
@@ -150,13 +150,13 @@ def test_only_connections_of_the_process_are_kept_and_written(
     port = str(busy.port)  # type: ignore[attr-defined]
     with process(CALLER, port, str(CALLS), str(connections)) as quiet:
         live = _live("--pid", str(quiet.pid), "--write", str(file), "--json")
-        _watching(live)
+        _await_watching(live)
         say(quiet)
-        own = logged(quiet)
+        own = read_log_line(quiet)
         time.sleep(0.5)
-        document = ended(live)
+        document = interrupt(live)
     check(document, own["ports"], CALLS)
-    check(dissected(file), own["ports"], CALLS)
+    check(dissect(file), own["ports"], CALLS)
 
 
 def test_connections_that_the_process_accepts_are_kept(
@@ -164,27 +164,27 @@ def test_connections_that_the_process_accepts_are_kept(
 ) -> None:
     file = tmp_path / "kept.pcapng"
     with process(SERVING) as quiet:
-        port = str(logged(quiet)["port"])
+        port = str(read_log_line(quiet)["port"])
         live = _live("--pid", str(quiet.pid), "--write", str(file), "--json")
-        _watching(live)
+        _await_watching(live)
         with process(CALLER, port, str(CALLS), "3") as caller:
             say(caller)
-            own = logged(caller)
+            own = read_log_line(caller)
         time.sleep(0.5)
-        document = ended(live)
+        document = interrupt(live)
     check(document, own["ports"], CALLS)
-    check(dissected(file), own["ports"], CALLS)
+    check(dissect(file), own["ports"], CALLS)
 
 
 def test_connections_of_a_child_are_kept(busy: subprocess.Popen[str]) -> None:
     port = str(busy.port)  # type: ignore[attr-defined]
     with process(PARENT, CALLER, port, str(CALLS), "3") as parent:
         live = _live("--pid", str(parent.pid), "--json")
-        _watching(live)
+        _await_watching(live)
         say(parent)
-        own = logged(parent)
+        own = read_log_line(parent)
         time.sleep(0.5)
-        document = ended(live)
+        document = interrupt(live)
         say(parent)
         parent.wait(timeout=20)
     check(document, own["ports"], CALLS)
@@ -197,20 +197,20 @@ def test_calls_of_a_process_that_exits_are_kept_and_its_ports_are_given_up(
     port = str(busy.port)  # type: ignore[attr-defined]
     with process(CALLER, port, str(CALLS), "1") as quiet:
         live = _live("--pid", str(quiet.pid), "--write", str(file), "--json")
-        _watching(live)
+        _await_watching(live)
         say(quiet)
-        own = logged(quiet)
+        own = read_log_line(quiet)
         say(quiet)
         quiet.wait(timeout=20)
         time.sleep(1.0)
         # Calls from now on belong to another process.
         with process(CALLER, port, str(CALLS), "1") as later:
             say(later)
-            logged(later)
+            read_log_line(later)
         time.sleep(0.5)
-        document = ended(live)
+        document = interrupt(live)
     check(document, own["ports"], CALLS)
-    check(dissected(file), own["ports"], CALLS)
+    check(dissect(file), own["ports"], CALLS)
 
 
 def test_a_process_that_exits_without_a_connection_gives_an_empty_account(
@@ -218,7 +218,7 @@ def test_a_process_that_exits_without_a_connection_gives_an_empty_account(
 ) -> None:
     with process(SERVING) as quiet:
         live = _live("--pid", str(quiet.pid), "--for", "2s", "--json")
-        _watching(live)
+        _await_watching(live)
         time.sleep(0.3)
         say(quiet)
         quiet.wait(timeout=20)

@@ -187,16 +187,16 @@ def test_without_keys_one_sentence_states_what_is_known_and_how_to_get_them(peer
             _call(stream, b"quick")
 
     peers.capture(talk)
-    shown = _shown(peers.file)
+    shown = _dissect(peers.file)
     assert "1 of 1 connection is TLS: records, sizes and turns are known" in shown
     assert "SSLKEYLOGFILE=FILE" in shown
     assert "--keylog FILE" in shown
-    shown = _shown(peers.file, "--keylog", str(peers.keylog))
+    shown = _dissect(peers.file, "--keylog", str(peers.keylog))
     assert "1 of 1 connection decrypted; TLS 1.3 (1); TLS_AES_256_GCM_SHA384 (1)" in shown
     assert "1 full handshake, 0 resumed" in shown
     assert "SSLKEYLOGFILE" not in shown
     peers.keylog.write_text(f"CLIENT_RANDOM {'00' * 32} {'00' * 48}\n")
-    shown = _shown(peers.file, "--keylog", str(peers.keylog))
+    shown = _dissect(peers.file, "--keylog", str(peers.keylog))
     assert "1 connection not decrypted: no secrets in the key log (1)" in shown
 
 
@@ -212,7 +212,7 @@ def test_a_capture_may_hold_its_own_secrets(peers: Peers) -> None:
     secrets = ["--inject-secrets", f"tls,{peers.keylog}"]
     whole = peers.folder / "with-secrets.pcapng"
     subprocess.run(["editcap", *secrets, str(peers.file), str(whole)], check=True)
-    shown = _shown(whole)
+    shown = _dissect(whole)
     assert "1 of 1 connection decrypted; TLS 1.2 (1)" in shown
     assert "GET /quick" in shown
 
@@ -225,7 +225,7 @@ def test_a_file_that_is_not_a_key_log_is_refused(peers: Peers) -> None:
     assert "SSLKEYLOGFILE" in refused.value.remedy
 
 
-def _shown(file: Path, *options: str) -> str:
+def _dissect(file: Path, *options: str) -> str:
     result = CliRunner().invoke(app, ["dissect", str(file), *options])
     assert result.exit_code == 0, result.output
     return " ".join(result.output.split())

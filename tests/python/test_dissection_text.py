@@ -33,7 +33,7 @@ from wirelab.trial.dissection import Look, dissect
 CORPUS = Path(__file__).parents[2] / "crates/trace/corpus/capture"
 
 
-def elapsed(count: int, **parts: float) -> Elapsed:
+def make_elapsed(count: int, **parts: float) -> Elapsed:
     named = {part.replace("_", "-"): ms for part, ms in parts.items()}
     return msgspec.convert(
         {"count": count, "elapsed_ms": sum(parts.values()), "parts_ms": named}, Elapsed
@@ -46,8 +46,8 @@ def wait(part: str, ms: float, *packets: int) -> Wait:
 
 def test_one_sentence_states_where_the_time_went() -> None:
     waits = Waits(
-        connections=elapsed(2, server=600.0, client_between_requests=400.0),
-        exchanges=elapsed(9, server=600.0, path=30.0),
+        connections=make_elapsed(2, server=600.0, client_between_requests=400.0),
+        exchanges=make_elapsed(9, server=600.0, path=30.0),
         longest=(),
         unattributed=(),
     )
@@ -56,18 +56,20 @@ def test_one_sentence_states_where_the_time_went() -> None:
         "between requests (400 ms). Of 630 ms in 9 exchanges: 95 % server, until its first byte "
         "(600 ms)."
     )
-    busy = msgspec.structs.replace(waits, connections=elapsed(2, server=600.0, path=30.0))
+    busy = msgspec.structs.replace(waits, connections=make_elapsed(2, server=600.0, path=30.0))
     assert packet_waits.sentence(busy) == (
         "Of 630 ms on 2 connections: 95 % server, until its first byte (600 ms)."
     )
-    nothing = Waits(connections=elapsed(0), exchanges=elapsed(0), longest=(), unattributed=())
+    nothing = Waits(
+        connections=make_elapsed(0), exchanges=make_elapsed(0), longest=(), unattributed=()
+    )
     assert list(packet_waits.account(nothing)) == []
 
 
 def test_the_first_line_covers_lookups_that_no_connection_waited_for() -> None:
     waits = Waits(
-        connections=elapsed(1, server=1_000.0, name_resolution=1_000.0),
-        exchanges=elapsed(1, server=1_000.0),
+        connections=make_elapsed(1, server=1_000.0, name_resolution=1_000.0),
+        exchanges=make_elapsed(1, server=1_000.0),
         longest=(),
         unattributed=(),
         lookups_ms=3_000.0,
@@ -77,7 +79,11 @@ def test_the_first_line_covers_lookups_that_no_connection_waited_for() -> None:
         "server, until its first byte (1.00 s)."
     )
     alone = Waits(
-        connections=elapsed(0), exchanges=elapsed(0), longest=(), unattributed=(), lookups_ms=5e3
+        connections=make_elapsed(0),
+        exchanges=make_elapsed(0),
+        longest=(),
+        unattributed=(),
+        lookups_ms=5e3,
     )
     assert packet_waits.sentence(alone) == (
         "Of 5.00 s in lookups of names: 100 % name resolution (5.00 s)."
@@ -86,8 +92,8 @@ def test_the_first_line_covers_lookups_that_no_connection_waited_for() -> None:
 
 def test_connections_that_never_opened_are_counted_first() -> None:
     waits = Waits(
-        connections=elapsed(1, syn_retransmission=999.0),
-        exchanges=elapsed(0),
+        connections=make_elapsed(1, syn_retransmission=999.0),
+        exchanges=make_elapsed(0),
         longest=(),
         unattributed=(),
     )
@@ -101,8 +107,8 @@ def test_connections_that_never_opened_are_counted_first() -> None:
 
 def test_of_one_direction_nothing_is_said() -> None:
     waits = Waits(
-        connections=elapsed(1, unattributed=2_700.0),
-        exchanges=elapsed(0),
+        connections=make_elapsed(1, unattributed=2_700.0),
+        exchanges=make_elapsed(0),
         longest=(),
         unattributed=(),
     )
@@ -114,8 +120,8 @@ def test_of_one_direction_nothing_is_said() -> None:
 def test_rows_and_bar_fit_into_80_columns_and_name_every_large_part() -> None:
     parts = dict.fromkeys((name.replace("-", "_") for name in packet_waits.LABELS), 123_456.7)
     waits = Waits(
-        connections=elapsed(3, **parts),
-        exchanges=elapsed(3, **parts),
+        connections=make_elapsed(3, **parts),
+        exchanges=make_elapsed(3, **parts),
         longest=(wait("server", 400_000.0, 1_000_000, 1_000_001),),
         unattributed=(wait("unattributed", 123_456.7, 7, 9),),
     )
@@ -128,12 +134,12 @@ def test_rows_and_bar_fit_into_80_columns_and_name_every_large_part() -> None:
 
 def test_unexplained_time_is_reported_with_its_packets() -> None:
     waits = Waits(
-        connections=elapsed(1, server=900.0, unattributed=100.0),
-        exchanges=elapsed(0),
+        connections=make_elapsed(1, server=900.0, unattributed=100.0),
+        exchanges=make_elapsed(0),
         longest=(),
         unattributed=(wait("unattributed", 100.0, 3, 4),),
     )
-    (line,) = packet_waits.unexplained(waits)
+    (line,) = packet_waits.describe_unexplained(waits)
     assert line == "100 ms of 1.00 s unexplained; longest gaps: packets 3–4 (100 ms)."
 
 
@@ -170,7 +176,7 @@ class Ladder:
             self.made.append(msgspec.convert(rung, Rung))
 
 
-def captured(name: str = "micro.pcap") -> Dissection:
+def dissect_corpus(name: str = "micro.pcap") -> Dissection:
     with Interruption() as interruption:
         log = Path("/dev/null")
         return dissect(CORPUS / name, Look(), log=log, interruption=interruption)
@@ -191,7 +197,9 @@ def test_equal_packets_share_a_line_and_omitted_ones_are_marked() -> None:
         chosen="median",
         omitted=0,
     )
-    document = msgspec.structs.replace(captured(), timeline=tuple(ladder.made), timeline_of=of)
+    document = msgspec.structs.replace(
+        dissect_corpus(), timeline=tuple(ladder.made), timeline_of=of
+    )
     lines = list(dissection_text.lines(document))
     assert len(lines[next(at for at, line in enumerate(lines) if "gap" in line) :]) <= 8
     assert all(len(line) <= 80 for line in lines)
@@ -203,7 +211,7 @@ def test_equal_packets_share_a_line_and_omitted_ones_are_marked() -> None:
 
 @pytest.mark.usefixtures("real_engine")
 def test_a_single_exchange_shows_its_own_figures() -> None:
-    document = captured()
+    document = dissect_corpus()
     call = document.exchanges.by_name[0]
     assert dissection_text.times(call.latency_us)[2] == "—"
     lines = list(dissection_text.lines(document))
@@ -212,13 +220,13 @@ def test_a_single_exchange_shows_its_own_figures() -> None:
 
 @pytest.mark.usefixtures("real_engine")
 def test_a_page_has_account_connections_and_windows_and_opens_offline(tmp_path: Path) -> None:
-    document = captured()
+    document = dissect_corpus()
     page = dissection_page.html(document)
     for words in ("Where the time went", "Connections", "Throughput and windows", "<svg"):
         assert words in page
     assert "http://" not in page.replace("http://www.w3.org/", "")
     assert page.count("<script") == 1, "the page's own"
-    words = packet_waits.sentence(document.waits, packet_waits.seen(document))
+    words = packet_waits.sentence(document.waits, packet_waits.summarize_seen(document))
     assert page.count(escape(words)) == 1, "the sentence is said once"
     at_ns = document.capture.first_at_ns
     assert at_ns is not None
@@ -232,7 +240,7 @@ def test_a_page_has_account_connections_and_windows_and_opens_offline(tmp_path: 
 
 
 def test_a_stacked_bar_is_as_long_as_its_parts() -> None:
-    bar = packet_waits.stacked_bar("Time", elapsed(1, server=75.0, path=25.0))
+    bar = packet_waits.draw_stacked_bar("Time", make_elapsed(1, server=75.0, path=25.0))
     assert isinstance(bar, Picture)
     assert 'width="330.0"' in bar.svg
     assert 'width="110.0"' in bar.svg
@@ -242,7 +250,7 @@ def test_a_stacked_bar_is_as_long_as_its_parts() -> None:
 @pytest.mark.usefixtures("real_engine")
 def test_a_document_of_an_earlier_version_still_shows(tmp_path: Path) -> None:
     """Runs keep dissections; those made before the account have none."""
-    raw = msgspec.json.decode(msgspec.json.encode(captured()))
+    raw = msgspec.json.decode(msgspec.json.encode(dissect_corpus()))
     for key in ("waits", "series", "names"):
         del raw[key]
     del raw["capture"]["tcp"]
@@ -264,12 +272,14 @@ def test_the_ports_of_a_capture_are_listed_with_a_bound() -> None:
         )
     flow = everything.flows.list[0]
 
-    def said(*ports: int) -> str:
+    def describe(*ports: int) -> str:
         listed = tuple(msgspec.structs.replace(flow, server=f"[::1]:{port}") for port in ports)
         flows = msgspec.structs.replace(everything.flows, list=listed, count=len(ports))
-        return dissection_text.unused_port(9, msgspec.structs.replace(everything, flows=flows))
+        return dissection_text.describe_unused_port(
+            9, msgspec.structs.replace(everything, flows=flows)
+        )
 
-    assert said() == "No connection uses port 9; the capture has no connections."
-    assert said(80, 443, 80) == "No connection uses port 9; the capture has 80 and 443."
-    many = said(*range(1000, 1200))
+    assert describe() == "No connection uses port 9; the capture has no connections."
+    assert describe(80, 443, 80) == "No connection uses port 9; the capture has 80 and 443."
+    many = describe(*range(1000, 1200))
     assert many.endswith("1006, 1007 and others.")

@@ -46,7 +46,7 @@ def group_of(**changes: object) -> GroupResult:
     return GroupResult.of(group)
 
 
-def hinted(
+def list_hints(
     target: str, group: GroupResult, *, keeps: bool = True, interrupted: bool = False
 ) -> list[str]:
     parsed = targets.parse(target)
@@ -56,17 +56,17 @@ def hinted(
 
 def test_a_rate_that_moves_is_pointed_out() -> None:
     """As that of a virtual machine that compiles while it is measured."""
-    assert hinted("rest@rust", group_of()) == []
+    assert list_hints("rest@rust", group_of()) == []
     moving = [*range(2, 17), *[40] * 15]
-    (hint,) = hinted("rest@rust", group_of(series=moving))
+    (hint,) = list_hints("rest@rust", group_of(series=moving))
     assert "not steady" in hint
     assert "--warmup 5s" in hint
     warmed = group_of(series=moving, warmup={"seconds": 5.0})
-    assert "longer than 5s" in hinted("rest@rust", warmed)[0]
-    assert hinted("rest@rust", warmed, interrupted=True) == []
+    assert "longer than 5s" in list_hints("rest@rust", warmed)[0]
+    assert list_hints("rest@rust", warmed, interrupted=True) == []
     unkept = group_of(connections_opened=610)
-    assert "610 were opened for 600 calls" in hinted("rest@rust", unkept)[0]
-    assert hinted("rest@rust", unkept, keeps=False) == []
+    assert "610 were opened for 600 calls" in list_hints("rest@rust", unkept)[0]
+    assert list_hints("rest@rust", unkept, keeps=False) == []
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_a_rate_that_moves_is_pointed_out() -> None:
     ],
 )
 def test_a_result_that_needs_words_has_them(changes: Json, words: str) -> None:
-    (hint,) = hinted("http://127.0.0.1:1/", group_of(**changes))
+    (hint,) = list_hints("http://127.0.0.1:1/", group_of(**changes))
     assert words in hint
 
 
 def test_calls_under_way_are_not_a_backlog() -> None:
-    assert hinted("rest@rust", group_of(load="open", ended=590)) == []
+    assert list_hints("rest@rust", group_of(load="open", ended=590)) == []
 
 
 def test_a_refused_certificate_is_reported_with_the_remedy() -> None:
@@ -108,7 +108,7 @@ def test_a_refused_certificate_is_reported_with_the_remedy() -> None:
         ("certificate_ca_as_end_entity", "--ca FILE, or --insecure"),
     ):
         errors: Json = {"errors_by_code": {cause: 5}, "errors_by_kind": {"refused": 5}}
-        (hint,) = hinted("https://localhost:1/", group_of(**failed, **errors))
+        (hint,) = list_hints("https://localhost:1/", group_of(**failed, **errors))
         assert words in hint
 
 
@@ -128,13 +128,13 @@ def test_the_other_version_of_http_has_a_hint(target: str, cause: str, words: st
         "errors_by_kind": {"protocol": 600},
         "errors_by_code": {cause: 600},
     }
-    (hint,) = hinted(target, group_of(**failed))
+    (hint,) = list_hints(target, group_of(**failed))
     assert words in hint
 
 
 def test_a_result_of_an_older_engine_has_no_advice_by_cause() -> None:
     older = GroupResult.of({"calls": 5, "errors": 5, "errors_by_kind": {"refused": 5}})
-    assert hinted("http://127.0.0.1:1/", older) == []
+    assert list_hints("http://127.0.0.1:1/", older) == []
 
 
 def test_pauses_before_attempts_to_connect_are_stated(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.python.truth_server import THINK_S, served
+from tests.python.truth_server import THINK_S, run_server
 from wirelab.cli import main
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -42,7 +42,7 @@ def _mean_s(result: Json) -> float:
 def test_a_call_without_a_reply_ends_with_its_connection(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, every: int
 ) -> None:
-    with served(tmp_path, drop_every=every) as (port, log):
+    with run_server(tmp_path, drop_every=every) as (port, log):
         result = _drive(capsys, port, "--calls", "200", "--connections", "4")
     truth = json.loads(log.read_text(encoding="utf-8"))
     assert truth["dropped"] == 200 // every
@@ -55,7 +55,7 @@ def test_a_call_without_a_reply_ends_with_its_connection(
 def test_a_call_without_a_reply_is_under_way_as_long_as_others(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    with served(tmp_path, drop_every=4) as (port, _):
+    with run_server(tmp_path, drop_every=4) as (port, _):
         result = _drive(capsys, port, "--calls", "200", "--connections", "4")
     service_s = result["service_time_ms"]["mean"] / 1e3
     assert _mean_s(result) == pytest.approx(service_s, rel=0.02)
@@ -84,7 +84,7 @@ def _frame_types(content: bytes) -> list[int]:
 
 
 @contextmanager
-def _closing_server() -> Iterator[Any]:
+def _serve_closing() -> Iterator[Any]:
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Closing) as server:
         server.connections = []  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -97,7 +97,7 @@ def _closing_server() -> Iterator[Any]:
 def test_streams_of_http2_end_with_their_connection(capsys: pytest.CaptureFixture[str]) -> None:
     """Up to four on each; none waits for its timeout."""
     amount = ("--calls", "80", "--connections", "2", "--in-flight", "4", "--http2")
-    with _closing_server() as server:
+    with _serve_closing() as server:
         result = _drive(capsys, server.server_address[1], *amount)
     assert (result["calls"], result["ok"], result["errors"]) == (80, 0, 80)
     assert result["errors_by_kind"].keys() <= {"closed", "reset"}

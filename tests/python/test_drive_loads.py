@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.python.counting_server import counting_server
+from tests.python.counting_server import serve_counting
 from wirelab.cli import main
 from wirelab.cli.drive import read_amount, read_call
 from wirelab.cli.options.drive import Options
@@ -308,11 +308,11 @@ def _drive(capsys: pytest.CaptureFixture[str], target: str, arguments: str) -> J
     return said
 
 
-def _counted(
+def _drive_counted(
     capsys: pytest.CaptureFixture[str], arguments: str, delay_s: float = 0.005
 ) -> tuple[Json, list[float]]:
     """The result, and the arrivals at a server, in seconds since the first."""
-    with counting_server(delay_s) as (address, arrivals):
+    with serve_counting(delay_s) as (address, arrivals):
         said = _drive(capsys, f"http://{address}/", arguments)
     return said, [(at - arrivals[0]) / 1e9 for at in arrivals]
 
@@ -320,7 +320,7 @@ def _counted(
 @live
 def test_users_come_in_stages(capsys: pytest.CaptureFixture[str]) -> None:
     stages = "--stage 500ms:8 --stage 1s:8 --stage 0s:2 --stage 1s:2"
-    said, arrivals = _counted(capsys, stages, delay_s=0.02)
+    said, arrivals = _drive_counted(capsys, stages, delay_s=0.02)
     assert said["window_s"] == pytest.approx(2.5, abs=0.1)
     planned = [stage["users_planned"] for stage in said["stages"]]
     assert planned == pytest.approx([4.5, 8.0, 2.0])
@@ -334,7 +334,7 @@ def test_users_come_in_stages(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("gaps", ["", "--poisson --seed 3"])
 def test_a_rate_comes_in_stages(capsys: pytest.CaptureFixture[str], gaps: str) -> None:
     stages = f"--stage 1s:200/s --stage 1s:200/s --start-rate 100 --connections 16 {gaps}"
-    said, arrivals = _counted(capsys, stages)
+    said, arrivals = _drive_counted(capsys, stages)
     planned = [stage["rate_planned_per_s"] for stage in said["stages"]]
     assert planned == pytest.approx([150.0, 200.0])
     # 350 arrivals; random ones within five standard deviations of Poisson's.
@@ -345,7 +345,7 @@ def test_a_rate_comes_in_stages(capsys: pytest.CaptureFixture[str], gaps: str) -
 
 @live
 def test_bursts_have_gaps_between_them(capsys: pytest.CaptureFixture[str]) -> None:
-    said, arrivals = _counted(capsys, "--burst 30 --gap 500ms --duration 2s --connections 30")
+    said, arrivals = _drive_counted(capsys, "--burst 30 --gap 500ms --duration 2s --connections 30")
     assert [burst["calls_planned"] for burst in said["bursts"]] == [30.0] * 4
     assert len(arrivals) == said["calls"] == 120
     for number in range(4):
@@ -354,7 +354,7 @@ def test_bursts_have_gaps_between_them(capsys: pytest.CaptureFixture[str]) -> No
 
 @live
 def test_a_burst_lasts_at_its_rate(capsys: pytest.CaptureFixture[str]) -> None:
-    said, arrivals = _counted(
+    said, arrivals = _drive_counted(
         capsys, "--burst 250ms --rate 200 --gap exponential:250ms --duration 2s --connections 8"
     )
     assert said["bursts"][0]["calls_planned"] == 50.0
@@ -364,7 +364,7 @@ def test_a_burst_lasts_at_its_rate(capsys: pytest.CaptureFixture[str]) -> None:
 
 @live
 def test_users_end_after_their_iterations(capsys: pytest.CaptureFixture[str]) -> None:
-    said, arrivals = _counted(capsys, "--users 5 --iterations 12")
+    said, arrivals = _drive_counted(capsys, "--users 5 --iterations 12")
     assert len(arrivals) == said["calls"] == 60
     assert said["window_s"] < 5.0
     assert said["connections_opened"] == 5
@@ -373,7 +373,7 @@ def test_users_end_after_their_iterations(capsys: pytest.CaptureFixture[str]) ->
 @live
 def test_users_pause_after_a_number_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
     pauses = "--users 1 --iterations 9 --think 200ms --calls-per-pause 3"
-    said, arrivals = _counted(capsys, pauses)
+    said, arrivals = _drive_counted(capsys, pauses)
     gaps = [after - before for before, after in pairwise(arrivals)]
     assert said["calls"] == 9
     assert [gap > 0.19 for gap in gaps] == [False, False, True] * 2 + [False, False]
@@ -385,7 +385,7 @@ def test_random_pauses_follow_the_seed(capsys: pytest.CaptureFixture[str]) -> No
 
     def pauses(seed: int) -> list[float]:
         think = f"--iterations 9 --think uniform:100ms --seed {seed}"
-        _, arrivals = _counted(capsys, think, delay_s=0.0)
+        _, arrivals = _drive_counted(capsys, think, delay_s=0.0)
         return [after - before for before, after in pairwise(arrivals)]
 
     def apart(one: list[float], other: list[float]) -> float:
@@ -448,13 +448,13 @@ def test_calls_or_users_take_rows(
 def test_random_rows_follow_the_seed(capsys: pytest.CaptureFixture[str]) -> None:
     """The service refuses one of two telephones."""
 
-    def refused(seed: int) -> int:
+    def count_refused(seed: int) -> int:
         values = f"--data-random telephone=choice:1234567890,letters --data-rows 40 --seed {seed}"
         said = _drive(capsys, "rest@rust", f"--operation AddOwner {values} --calls 40")
         assert said["errors_by_kind"] == {"application": said["errors"]}
         return int(said["errors"])
 
-    counts = [refused(seed) for seed in (1, 1, 2, 3, 4)]
+    counts = [count_refused(seed) for seed in (1, 1, 2, 3, 4)]
     assert counts[0] == counts[1]
     assert len(set(counts)) > 1
     # 20, within five standard deviations of the binomial distribution.
@@ -490,14 +490,14 @@ def test_a_stage_that_cannot_be_reached_is_pointed_out(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One call of 50 ms at a time, where 100 per second arrive."""
-    said, _ = _counted(capsys, "--stage 0s:100/s --stage 1s:100/s", delay_s=0.05)
+    said, _ = _drive_counted(capsys, "--stage 0s:100/s --stage 1s:100/s", delay_s=0.05)
     assert any("reached the least" in hint and "--connections" in hint for hint in said["hints"])
 
 
 @live
 def test_response_times_are_shown_over_time(capsys: pytest.CaptureFixture[str]) -> None:
     """A server that answers after 2 ms: 20 users make about 2,000 calls in half a second."""
-    with counting_server(0.005) as (address, _):
+    with serve_counting(0.005) as (address, _):
         said = _drive(capsys, f"http://{address}/", "--users 20 --duration 1s")
     medians = said["latency_over_time"]["p50"]
     assert sum(point["calls"] for point in medians) == said["ended_in_window"]

@@ -23,7 +23,7 @@ from wirelab.documents.event import Process
 from wirelab.drive.advice import noise
 from wirelab.drive.server_noise import KeptOff
 from wirelab.process.children import Child, ProcessOptions
-from wirelab.process.listeners import listening_pids
+from wirelab.process.listeners import find_listeners
 from wirelab.process.process_tree import wait_for_end
 from wirelab.records.group import GroupResult
 
@@ -167,9 +167,9 @@ def _watch_engines(sessions: set[int]) -> Iterator[None]:
 
 def test_the_processes_behind_a_port_are_found_with_their_workers(tmp_path: Path) -> None:
     with _server(tmp_path, 0) as server:
-        assert listening_pids(f"127.0.0.1:{server.port}") == (server.pid,)
-    assert listening_pids(f"127.0.0.1:{server.port}") == ()
-    assert listening_pids("unix:/nowhere") == ()
+        assert find_listeners(f"127.0.0.1:{server.port}") == (server.pid,)
+    assert find_listeners(f"127.0.0.1:{server.port}") == ()
+    assert find_listeners("unix:/nowhere") == ()
     script = "import os, socket, time\n"
     script += "one = socket.create_server(('127.0.0.1', 0))\n"
     script += "worker = os.fork()\n"
@@ -180,7 +180,7 @@ def test_the_processes_behind_a_port_are_found_with_their_workers(tmp_path: Path
     port, worker = parent.stdout.readline().split()
     try:
         # The worker holds no listening socket any more, but may get connections.
-        assert listening_pids(f"[::1]:{port}") == tuple(sorted({parent.pid, int(worker)}))
+        assert find_listeners(f"[::1]:{port}") == tuple(sorted({parent.pid, int(worker)}))
     finally:
         os.kill(int(worker), 9)
         parent.kill()

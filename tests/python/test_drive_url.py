@@ -288,7 +288,7 @@ def test_a_folder_as_page_is_refused_before_the_calls(
 
 
 def test_a_terminal_sees_a_line_per_second_and_a_pipe_none(url: str) -> None:
-    shown = _on_terminal([*COMMAND, "drive", url, "--duration", "2500ms"])
+    shown = _run_on_terminal([*COMMAND, "drive", url, "--duration", "2500ms"])
     assert "measure 1 s: " in shown
     assert "calls/s, p50 " in shown
     assert ", 0 failed, 1 in flight" in shown
@@ -301,13 +301,13 @@ def test_a_terminal_sees_a_line_per_second_and_a_pipe_none(url: str) -> None:
 
 
 def test_a_chart_is_drawn_on_a_terminal(url: str) -> None:
-    shown = _on_terminal([*COMMAND, "drive", url, "--duration", "2500ms", "--tui"])
+    shown = _run_on_terminal([*COMMAND, "drive", url, "--duration", "2500ms", "--tui"])
     assert "calls/s" in shown
     assert "█" in shown
     assert "good calls/s" in shown
 
 
-def _on_terminal(command: list[str]) -> str:
+def _run_on_terminal(command: list[str]) -> str:
     """What a command prints on a terminal of 80 columns."""
     master, slave = pty.openpty()
     environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}

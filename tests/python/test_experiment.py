@@ -35,7 +35,7 @@ window: {duration: 2 s}
 """
 
 
-def _changed(old: str, new: str) -> str:
+def _change(old: str, new: str) -> str:
     assert old in PLAIN
     return PLAIN.replace(old, new)
 
@@ -44,7 +44,7 @@ def test_units_are_read_and_defaults_filled_in() -> None:
     experiment = experiment_file.parse(PLAIN)
     assert experiment.messages[0].bytes == 150_000
     assert experiment.loads[0].point() == LoadRecord(kind="closed", users=10, think_s=0.005)
-    assert experiment.window.for_size(14) == Window(duration_s=2.0)
+    assert experiment.window.plan_for_size(14) == Window(duration_s=2.0)
     assert experiment.placement == ("pinned",)
     assert experiment.repeats == 4
 
@@ -52,19 +52,19 @@ def test_units_are_read_and_defaults_filled_in() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (_changed("users: 10", "usrs: 10"), "x:6: loads[0].closed.usrs: unknown key. Did you mean"),
-        (_changed("messages:", "mesages:"), "x:3: mesages: unknown key. Did you mean 'messages'?"),
-        (_changed("150 kB", "150"), "x:4: messages[0].bytes: 150 has no unit"),
-        (_changed("Hello,", "Hallo,"), "Did you mean 'Hello'?"),
-        (_changed("grpc@rust", "'grpc@rust?codec=text'"), "x:2: services[1]: 'grpc@rust?"),
-        (_changed("name: plain", "name: Plain!"), "x:1: name:"),
-        (_changed("{duration: 2 s}", "{duration: 2 s, calls: 5}"), "either duration or calls"),
+        (_change("users: 10", "usrs: 10"), "x:6: loads[0].closed.usrs: unknown key. Did you mean"),
+        (_change("messages:", "mesages:"), "x:3: mesages: unknown key. Did you mean 'messages'?"),
+        (_change("150 kB", "150"), "x:4: messages[0].bytes: 150 has no unit"),
+        (_change("Hello,", "Hallo,"), "Did you mean 'Hello'?"),
+        (_change("grpc@rust", "'grpc@rust?codec=text'"), "x:2: services[1]: 'grpc@rust?"),
+        (_change("name: plain", "name: Plain!"), "x:1: name:"),
+        (_change("{duration: 2 s}", "{duration: 2 s, calls: 5}"), "either duration or calls"),
         (
-            _changed("{duration: 2 s}", "{calls: {14 B: 5}}"),
+            _change("{duration: 2 s}", "{calls: {14 B: 5}}"),
             "window.calls must list exactly the sizes",
         ),
-        (_changed("{duration: 2 s}", "{calls: {14 bytes: 5}}"), "unknown unit 'bytes'"),
-        (_changed("{duration: 2 s}", "{calls: 0}"), "x:7: window.calls"),
+        (_change("{duration: 2 s}", "{calls: {14 bytes: 5}}"), "unknown unit 'bytes'"),
+        (_change("{duration: 2 s}", "{calls: 0}"), "x:7: window.calls"),
         (PLAIN + "repeats: 0\n", "x:8: repeats:"),
         (PLAIN + "repeats: true\n", "x:8: repeats: expected a number, got true"),
         (PLAIN + "repeats: ٢\n", "x:8: repeats: expected a whole number, got '٢'"),
@@ -73,7 +73,7 @@ def test_units_are_read_and_defaults_filled_in() -> None:
         (PLAIN + "drain: 0 ms\n", "x:8: drain: 0 ms: it must be longer than 0 s"),
         (PLAIN + "timeout: ٢ s\n", "x:8: timeout: '٢ s' is not a time"),
         (
-            _changed("{duration: 2 s}", "{duration: 1000000001 ms}"),
+            _change("{duration: 2 s}", "{duration: 1000000001 ms}"),
             "window.duration: 1000000001 ms is longer than 1,000,000 s, the longest time",
         ),
         (
@@ -81,7 +81,7 @@ def test_units_are_read_and_defaults_filled_in() -> None:
             "x:8: allow_targets[1]: '0.0.0.0/0' is not",
         ),
         (PLAIN + "warmup: 200 ms\n", "x:8: warmup: takes a table: {min: 200 ms}"),
-        (_changed("{duration: 2 s}", "3"), "window: takes a table: {duration: …}"),
+        (_change("{duration: 2 s}", "3"), "window: takes a table: {duration: …}"),
         (PLAIN + "collector: go\n", "x:8: collector: takes a table: {name: value}"),
         (PLAIN + "allow_targets: a.test\n", "x:8: allow_targets: takes a list: [first, second]"),
         (PLAIN + "name: again\n", "x:8: name: duplicate key: remove one"),
@@ -95,13 +95,13 @@ def test_units_are_read_and_defaults_filled_in() -> None:
             "x:8: warmup.by_language.java: min must not be longer than max",
         ),
         (PLAIN + "faults: {wrong: {every: 10, what: smell}}\n", "x:8: faults.wrong.what"),
-        (_changed("  - closed: {users: 10, think: 5 ms}\n", "  []\n"), "x:5: loads:"),
+        (_change("  - closed: {users: 10, think: 5 ms}\n", "  []\n"), "x:5: loads:"),
         (
-            _changed("[rest@rust, grpc@rust]", "\n  - rest@rust\n  - grpc@rust\n  - rest@rust"),
+            _change("[rest@rust, grpc@rust]", "\n  - rest@rust\n  - grpc@rust\n  - rest@rust"),
             "x:5: services[2]: the same as services[0] in line 3; remove one",
         ),
         (
-            _changed("[rest@rust, grpc@rust]", "\n  - rest@rust\n  - 'rest@rust?codec=json'"),
+            _change("[rest@rust, grpc@rust]", "\n  - rest@rust\n  - 'rest@rust?codec=json'"),
             "x:4: services[1]: the same as services[0] in line 3, spelled differently; remove one",
         ),
         (
@@ -109,11 +109,11 @@ def test_units_are_read_and_defaults_filled_in() -> None:
             "x:8: axes.codec[2]: the same as axes.codec[0] in line 8; remove one",
         ),
         (
-            _changed("bytes: 150 kB}", "bytes: 150 kB}\n  - {operation: Hello, bytes: 0.15 MB}"),
+            _change("bytes: 150 kB}", "bytes: 150 kB}\n  - {operation: Hello, bytes: 0.15 MB}"),
             "x:5: messages[1]: the same as messages[0] in line 4, spelled differently",
         ),
         (
-            _changed("  - closed: {users: 10, think: 5 ms}\n", "  - poisson: {rate: .inf}\n"),
+            _change("  - closed: {users: 10, think: 5 ms}\n", "  - poisson: {rate: .inf}\n"),
             "x:6: loads[0].poisson.rate: should be a finite number",
         ),
         (PLAIN + "links: []\n", "x:8: links: the list is empty: add at least one entry"),
@@ -184,7 +184,7 @@ def test_services_in_a_language_can_have_a_warm_up_of_their_own() -> None:
 
 
 def test_all_mistakes_are_reported_at_once() -> None:
-    text = _changed("users: 10", "usrs: 10").replace("150 kB", "150")
+    text = _change("users: 10", "usrs: 10").replace("150 kB", "150")
     with pytest.raises(ExperimentError) as caught:
         experiment_file.parse(text)
     assert len(caught.value.problems) == 3
@@ -269,9 +269,9 @@ def test_on_and_off_stay_words() -> None:
 
 
 def test_calls_may_differ_by_message() -> None:
-    text = _changed("{duration: 2 s}", "{calls: {150000 B: 500}, max: 9 s}")
+    text = _change("{duration: 2 s}", "{calls: {150000 B: 500}, max: 9 s}")
     window = experiment_file.parse(text).window
-    assert window.for_size(150_000) == Window(calls=WindowCalls(calls=500, max_s=9.0))
+    assert window.plan_for_size(150_000) == Window(calls=WindowCalls(calls=500, max_s=9.0))
 
 
 def test_comments_do_not_change_the_digest_and_seeds_do() -> None:
@@ -282,7 +282,7 @@ def test_comments_do_not_change_the_digest_and_seeds_do() -> None:
 
 
 def test_preparations_are_of_the_messages_contract() -> None:
-    text = _changed("{operation: Hello, bytes: 150 kB}", "{operation: ListOwners}")
+    text = _change("{operation: Hello, bytes: 150 kB}", "{operation: ListOwners}")
     prepare = "prepare: [{operation: AddOwner, calls: 1000}]\n"
     experiment = experiment_file.parse(text + prepare)
     assert experiment.prepare[0].calls == 1000
@@ -317,7 +317,7 @@ def test_the_schema_names_what_is_misspelt(old: str, new: str, problem: str) -> 
     document = yaml.safe_load(PLAIN)
     schema = json.loads(experiment_file.schema_text())
     jsonschema.validate(document, schema)
-    wrong = yaml.safe_load(_changed(old, new))
+    wrong = yaml.safe_load(_change(old, new))
     (error,) = jsonschema.Draft202012Validator(schema).iter_errors(wrong)
     assert problem in error.message
     assert "any of the given schemas" not in error.message
@@ -325,7 +325,7 @@ def test_the_schema_names_what_is_misspelt(old: str, new: str, problem: str) -> 
 
 def test_the_schema_knows_messages_of_own_services_by_their_keys() -> None:
     own = "{name: a, path: /a, method: 7}"
-    document = yaml.safe_load(_changed("{operation: Hello", f"{own}\n  - {{operation: Hello"))
+    document = yaml.safe_load(_change("{operation: Hello", f"{own}\n  - {{operation: Hello"))
     schema = json.loads(experiment_file.schema_text())
     errors = list(jsonschema.Draft202012Validator(schema).iter_errors(document))
     assert errors
@@ -335,7 +335,7 @@ def test_the_schema_knows_messages_of_own_services_by_their_keys() -> None:
 def test_a_service_in_an_unknown_language_is_reported_with_its_line(tmp_path: Path) -> None:
     """Unless illegal combinations are to be left out: then it is one of them."""
     file = tmp_path / "x.yaml"
-    file.write_text(_changed("grpc@rust", "grpc@ruts"))
+    file.write_text(_change("grpc@rust", "grpc@ruts"))
     said = r"x\.yaml:2: services\[1\]: grpc@ruts: there are no services in 'ruts'. Did you mean"
     with pytest.raises(ExperimentError, match=said):
         experiment_file.load(file)
@@ -345,7 +345,7 @@ def test_a_service_in_an_unknown_language_is_reported_with_its_line(tmp_path: Pa
 
 def test_an_impossible_combination_is_reported_at_its_key(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
-    wrong = _changed("Hello, bytes: 150 kB", "Download, bytes: 14 B")
+    wrong = _change("Hello, bytes: 150 kB", "Download, bytes: 14 B")
     file.write_text(wrong + "axes: {codec: [json, cdr]}\n")
     with pytest.raises(ExperimentError) as refused:
         experiment_file.load(file)
@@ -356,7 +356,7 @@ def test_an_impossible_combination_is_reported_at_its_key(tmp_path: Path) -> Non
     # A stack that exists with the axis as it is, and one that does not exist anyway.
     axes = "axes: {transport: [http/1.0], connection: [close]}\n"
     for service, said in (("rest@java", ":8: axes"), ("rest@rust?codec=cdr", ":2: services[1]")):
-        file.write_text(_changed("grpc@rust", f'"{service}"') + axes)
+        file.write_text(_change("grpc@rust", f'"{service}"') + axes)
         with pytest.raises(ExperimentError) as refused:
             experiment_file.load(file)
         assert said in str(refused.value)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.python.synthetic_ladder import Cost, failed, trial, trials
+from tests.python.synthetic_ladder import Cost, fail_trial, trial, trials
 from wirelab.errors import UsageError
 from wirelab.explain.cell_selector import CellSelector
 from wirelab.explain.explanation import Explanation, explain
@@ -31,15 +31,15 @@ FAMILY = 0.05
 """Chance of any false cause that Holm's method promises."""
 
 
-def near(name: str) -> Rung:
+def make_near_rung(name: str) -> Rung:
     """A rung at the start."""
-    return Rung(name, f"the {name}", "it costs", START, START.changed(CHANGES[name]))
+    return Rung(name, f"the {name}", "it costs", START, START.change(CHANGES[name]))
 
 
 def ladder(goal: CellSelector | None = None) -> Ladder:
     """Three suspects."""
-    together = START.changed({k: v for change in CHANGES.values() for k, v in change.items()})
-    rungs = tuple(near(name) for name in CHANGES)
+    together = START.change({k: v for change in CHANGES.values() for k, v in change.items()})
+    rungs = tuple(make_near_rung(name) for name in CHANGES)
     return Ladder("test", "Why?", START, goal, together, rungs)
 
 
@@ -63,7 +63,7 @@ def world(cause: str, factor: float = 1.6, goal_factor: float = 1.0) -> Cost:
     return cost
 
 
-def explained(
+def explain_world(
     cost: Cost, seed: int, goal: CellSelector | None = None, spread: float = 0.02
 ) -> Explanation:
     """The same code for every world."""
@@ -75,7 +75,7 @@ def explained(
 def test_three_worlds_three_conclusions(cause: str) -> None:
     """Over many seeds the seeded cause is named, and no other more often than Holm allows."""
     seeded = () if cause == "nothing" else (cause,)
-    found = [explained(world(cause), seed).causes for seed in range(SEEDS)]
+    found = [explain_world(world(cause), seed).causes for seed in range(SEEDS)]
     missed = sum(not set(seeded) <= set(causes) for causes in found)
     false = sum(bool(set(causes) - set(seeded)) for causes in found)
     assert missed <= stats.binom.ppf(0.999, SEEDS, 0.01)
@@ -93,7 +93,7 @@ def test_effects_at_the_threshold_are_named_no_more_often_than_promised() -> Non
         ]
         return BASE_S * 1.05 ** -sum(changed)
 
-    false = sum(bool(explained(cost, seed).causes) for seed in range(SEEDS))
+    false = sum(bool(explain_world(cost, seed).causes) for seed in range(SEEDS))
     assert 0 < false <= stats.binom.ppf(0.999, SEEDS, FAMILY)
 
 
@@ -101,7 +101,7 @@ def test_effects_at_the_threshold_are_named_no_more_often_than_promised() -> Non
 def test_no_sentence_about_a_cause_without_an_interval(cause: str) -> None:
     """Every conclusion of a cause carries an interval that leaves 1 outside by the threshold."""
     for seed in range(30):
-        for conclusion in explained(world(cause, 1.1), seed, GOAL, spread=0.05).conclusions:
+        for conclusion in explain_world(world(cause, 1.1), seed, GOAL, spread=0.05).conclusions:
             if conclusion.kind in ("cause", "against", "effect"):
                 assert conclusion.evidence is not None
                 low, high = conclusion.evidence.ratio.bounds or (0.0, np.inf)
@@ -120,7 +120,7 @@ def test_a_cause_cannot_be_made_up() -> None:
 
 def test_shares_and_the_sum() -> None:
     """One cause that is all of the gap has all of the share, and nothing stays unexplained."""
-    made = explained(world("windows"), 3, GOAL)
+    made = explain_world(world("windows"), 3, GOAL)
     step = made.climbed[0]
     assert step.outcome == "cause"
     assert step.share is not None
@@ -132,7 +132,7 @@ def test_shares_and_the_sum() -> None:
 
 def test_a_gap_that_no_rung_holds_stays_unexplained() -> None:
     """A gap that comes from elsewhere is not handed to a rung."""
-    made = explained(world("nothing", goal_factor=0.5), 4, GOAL)
+    made = explain_world(world("nothing", goal_factor=0.5), 4, GOAL)
     assert made.whole is not None
     assert made.whole.found
     assert made.causes == ()
@@ -150,7 +150,7 @@ def test_an_interaction_is_separated_from_the_rungs() -> None:
         rest = selector.stack.startswith("rest")
         return BASE_S * (0.5 if both or rest else 1.0)
 
-    made = explained(cost, 5, GOAL)
+    made = explain_world(cost, 5, GOAL)
     assert made.causes == ()
     assert made.balance is not None
     low, _ = made.balance.interaction.bounds or (0, 0)
@@ -173,7 +173,7 @@ def test_a_closed_path_adds_up_by_construction() -> None:
 
 def test_no_gap_nothing_to_explain() -> None:
     """A rung may have an effect, but it is not a cause of a gap that is not there."""
-    made = explained(world("windows", goal_factor=1.6), 7, GOAL)
+    made = explain_world(world("windows", goal_factor=1.6), 7, GOAL)
     assert made.causes == ()
     assert made.climbed[0].outcome == "effect"
     assert "There is nothing to explain" in made.sentences[0]
@@ -187,23 +187,23 @@ def test_a_change_for_the_worse_is_not_a_cause() -> None:
             return BASE_S * 0.5
         return BASE_S * (1.5 if selector.operation == "HelloBytes" else 1.0)
 
-    made = explained(cost, 8, GOAL, spread=0.005)
+    made = explain_world(cost, 8, GOAL, spread=0.005)
     assert [step.outcome for step in made.climbed] == ["no effect", "against", "no effect"]
 
 
 def test_noise_is_not_taken_for_the_absence_of_an_effect() -> None:
     """Wide intervals give `cannot be told`, never `no effect`."""
-    made = explained(world("nothing"), 9, spread=0.5)
+    made = explain_world(world("nothing"), 9, spread=0.5)
     assert {step.outcome for step in made.climbed} == {"undecided"}
 
 
 def test_a_rung_that_failed_is_not_measured() -> None:
     """The others are judged; the gap in the data is reported."""
     climbed = ladder()
-    broken = START.changed(CHANGES["windows"])
+    broken = START.change(CHANGES["windows"])
     made = [*trials(climbed.cells, world("text-check"), 1)]
     made = [t for t in made if t.point.stack != broken.stack or t.point.operation != "Hello"]
-    found = explain([*made, failed(broken)], climbed)
+    found = explain([*made, fail_trial(broken)], climbed)
     assert found.climbed[0].outcome == "not measured"
     assert "grpc@go, Hello" in found.climbed[0].reason
     assert found.causes == ("text-check",)
@@ -212,8 +212,8 @@ def test_a_rung_that_failed_is_not_measured() -> None:
 def test_an_ambiguous_cell_is_refused() -> None:
     """A name that fits two cells would mix what must be kept apart."""
     start = CellSelector.of({"stack": "grpc@go", "bytes": 14})
-    mixed = [trial(start.changed({"users": users}), BASE_S, 1) for users in (1, 10)]
-    rung = Rung("x", "x", "x", start, start.changed({"work": "frame"}))
+    mixed = [trial(start.change({"users": users}), BASE_S, 1) for users in (1, 10)]
+    rung = Rung("x", "x", "x", start, start.change({"work": "frame"}))
     with pytest.raises(UsageError, match="names 2 cells"):
         explain(mixed, Ladder("t", "?", start, None, None, (rung,)))
 
@@ -226,7 +226,7 @@ def test_a_rung_must_change_something() -> None:
 
 def test_as_json() -> None:
     """What the page shows can be had as data."""
-    shown: Any = explained(world("windows"), 3, GOAL).to_json()
+    shown: Any = explain_world(world("windows"), 3, GOAL).to_json()
     assert shown["causes"] == ["windows"]
     assert shown["rungs"][0]["changes"] == {"client.h2_window": ["65535", "engine"]}
     assert set(shown["balance"]) == {"rungs", "interaction", "unexplained"}

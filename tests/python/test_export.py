@@ -49,7 +49,7 @@ def _times(p50: int, p99: int | None = None) -> Times:
     return Times(count=100, mean_ns=float(p50), percentiles_ns=percentiles)
 
 
-def _measured(repeat: int) -> Trial:
+def _make_trial(repeat: int) -> Trial:
     """A trial of a mix in two stages, next to a group that sends two bursts."""
     made = trial(point(REST, 14, STAGES), repeat, repeat, World())
     factor = 1 + repeat
@@ -82,10 +82,10 @@ def _measured(repeat: int) -> Trial:
 
 @pytest.fixture(scope="module")
 def every() -> list[Trial]:
-    return [_measured(repeat) for repeat in range(REPEATS)]
+    return [_make_trial(repeat) for repeat in range(REPEATS)]
 
 
-def _found(every: Sequence[Trial], **values: str) -> Json:
+def _find_row(every: Sequence[Trial], **values: str) -> Json:
     """The only row with these values."""
     (row,) = (
         one for one in rows(every) if all(one.get(name) == value for name, value in values.items())
@@ -108,19 +108,19 @@ def test_every_part_of_a_cell_has_its_rows(every: list[Trial]) -> None:
 
 
 def test_a_part_has_an_interval_over_the_trials_and_counts_of_its_own(every: list[Trial]) -> None:
-    row = _found(every, part="operation", part_name="Hello", figure="response_p50")
+    row = _find_row(every, part="operation", part_name="Hello", figure="response_p50")
     assert row["estimate"] == pytest.approx(geometric_mean([1000, 2000, 3000]))
     assert row["low"] < row["estimate"] < row["high"]
     assert (row["n"], row["trials"], row["errors"], row["unit"]) == (3, 3, 0, "ns")
-    row = _found(every, part="operation", part_name="Submit", figure="rate")
+    row = _find_row(every, part="operation", part_name="Submit", figure="rate")
     # 98 good calls of each trial in its window of 2 s.
     assert (row["estimate"], row["errors"]) == (pytest.approx(49.0), 2 * REPEATS)
-    row = _found(every, part="stage", part_name="1", figure="users")
+    row = _find_row(every, part="stage", part_name="1", figure="users")
     assert row["estimate"] == pytest.approx(4.0 * geometric_mean([1, 2, 3]))
     assert (row["start_s"], row["duration_s"], row["errors"]) == (0.0, 1.0, REPEATS)
-    row = _found(every, part="burst", part_name="1", figure="sent_after")
+    row = _find_row(every, part="burst", part_name="1", figure="sent_after")
     assert row["estimate"] == pytest.approx(0.01 * geometric_mean([1, 2, 3]))
-    row = _found(every, group="uploads", part="group", figure="rate")
+    row = _find_row(every, group="uploads", part="group", figure="rate")
     assert (row["estimate"], row["errors"]) == (pytest.approx(48.5), 3 * REPEATS)
 
 
@@ -137,10 +137,10 @@ def test_a_stage_of_a_rate_has_calls_per_second() -> None:
 
 
 def test_a_missing_figure_has_a_reason_and_zero_is_zero(every: list[Trial]) -> None:
-    row = _found(every, part="operation", part_name="Submit", figure="response_p99")
+    row = _find_row(every, part="operation", part_name="Submit", figure="response_p99")
     assert row.get("estimate") is None
     assert row["reason"] == "some trials lack it, or some but not all have zero"
-    row = _found(every, part="stage", part_name="2", figure="users")
+    row = _find_row(every, part="stage", part_name="2", figure="users")
     assert (row["estimate"], row["low"], row["reason"]) == (0.0, None, "every trial has zero")
 
 
@@ -209,7 +209,7 @@ def test_a_file_that_cannot_be_the_table_is_refused(
 
 
 def test_every_format_has_the_figures(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "run", [_measured(repeat) for repeat in range(REPEATS)])
+    folder = write_run(tmp_path / "run", [_make_trial(repeat) for repeat in range(REPEATS)])
     names = ("a.csv", "a.parquet", "a.json", "a.jsonl", "a.openmetrics", "a.hlog")
     files = [tmp_path / name for name in names]
     exports = [part for file in files for part in ("--export", str(file))]
@@ -235,6 +235,6 @@ def test_every_format_has_the_figures(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "run", [_measured(0)])
+    folder = write_run(tmp_path / "run", [_make_trial(0)])
     assert main(["report", str(folder), "--export", str(tmp_path / "a.xlsx")]) == 2
     assert main(["run", "none.yaml", "--export", str(tmp_path / "a.xlsx")]) == 2

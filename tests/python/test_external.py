@@ -342,11 +342,11 @@ def test_a_daemon_that_left_its_parent_before_the_service_was_ready_is_ended(
 
 
 def test_processes_of_a_killed_lab_are_ended_before_the_next_trial() -> None:
-    def started(owner: str) -> subprocess.Popen[bytes]:
+    def start(owner: str) -> subprocess.Popen[bytes]:
         environment = {**os.environ, process_tree.MARK: owner}
         return subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1, env=environment)
 
-    own, other = started(process_tree.new_mark(1)), started("4194304.1.1")
+    own, other = start(process_tree.new_mark(1)), start("4194304.1.1")
     with own, other:
         process_tree.sweep()
         assert other.wait(10) == -signal.SIGKILL
@@ -565,7 +565,7 @@ def test_findings_of_own_services_are_not_tested() -> None:
 
 
 def test_the_query_of_a_url_stays_in_its_name() -> None:
-    stack = ExternalStack.named("http://h/a?limit=10", {"binding": "rest"})
+    stack = ExternalStack.declare("http://h/a?limit=10", {"binding": "rest"})
     closed = stack.with_axes({"connection": "close"})
     assert parts(stack.reference) == ("http://h/a?limit=10", {})
     assert parts(closed.reference) == ("http://h/a?limit=10", {"connection": "close"})
@@ -574,7 +574,7 @@ def test_the_query_of_a_url_stays_in_its_name() -> None:
 
 @pytest.mark.parametrize("query", ["compression=gzip", "start=10", "connection=", "codec=json"])
 def test_a_query_that_reads_like_an_axis_stays_in_the_name(query: str) -> None:
-    stack = ExternalStack.named(f"http://h/?{query}", {"binding": "rest"})
+    stack = ExternalStack.declare(f"http://h/?{query}", {"binding": "rest"})
     closed = stack.with_axes({"connection": "close"})
     assert parts(stack.reference) == (f"http://h/?{query}", {})
     assert closed.reference == f"http://h/?{query}?connection=close"
@@ -583,7 +583,7 @@ def test_a_query_that_reads_like_an_axis_stays_in_the_name(query: str) -> None:
 
 
 def test_an_address_with_the_query_of_an_axis_keeps_it_next_to_a_change() -> None:
-    stack = ExternalStack.named("http://h/?connection=close", {"binding": "rest"})
+    stack = ExternalStack.declare("http://h/?connection=close", {"binding": "rest"})
     assert stack.with_axes({"client.nagle": "on"}).reference == (
         "http://h/?connection=close?client.nagle=on"
     )

@@ -106,7 +106,7 @@ def _run(folder: Path, script: str, messages: list[Any], **keys: Any) -> Trial:
     return trial
 
 
-def _seen(folder: Path) -> list[Any]:
+def _read_seen(folder: Path) -> list[Any]:
     lines = (folder / "seen.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines if not line.startswith('["GET", "/", ')]
 
@@ -122,7 +122,7 @@ def test_values_of_rows_go_where_their_placeholders_are(tmp_path: Path) -> None:
     }
     trial = _run(tmp_path, HTTP, [message])
     assert (trial.result.ok, trial.result.errors) == (40, 0)
-    counts = Counter(map(json.dumps, _seen(tmp_path)))
+    counts = Counter(map(json.dumps, _read_seen(tmp_path)))
     assert {tuple(json.loads(line)): count for line, count in counts.items()} == {
         ("POST", "/a/1?n=a%20b", "no. 1", '{"id":1,"text":"Mr a b"}'): 20,
         ("POST", "/a/2?n=c%22d", "no. 2", '{"id":2,"text":"Mr c\\"d"}'): 20,
@@ -141,7 +141,7 @@ def test_parts_of_a_mix_come_by_their_weights_and_are_reported_apart(tmp_path: P
     assert set(by_name) == {"read", "add"}
     assert sum(by_name.values()) == trial.result.calls == 400
     assert 0.65 < by_name["read"] / 400 < 0.85
-    bodies = {body for method, _, _, body in _seen(tmp_path) if method == "POST"}
+    bodies = {body for method, _, _, body in _read_seen(tmp_path) if method == "POST"}
     assert 1 <= len(bodies) <= 3
     assert all(body[0] == "x" and body[1:].isdigit() for body in bodies)
     assert trial.point.options["message"]["mix"][0]["weight"] == 3
@@ -163,7 +163,7 @@ def test_a_message_of_grpc_has_values_and_every_call_a_deadline(tmp_path: Path) 
     }
     trial = _run(tmp_path, GRPC, [message], grpc=grpc, timeout="7 s")
     assert (trial.result.ok, trial.result.errors) == (40, 0)
-    seen = _seen(tmp_path)
+    seen = _read_seen(tmp_path)
     assert {(request, *users) for request, _, users in seen} == {
         ("0a0370656e1002", "a"),
         ("0a036375701003", "b"),
@@ -182,7 +182,7 @@ def test_a_stream_of_grpc_is_one_call_to_its_end(tmp_path: Path) -> None:
     assert "grpc-status 14: no more" in broken.result.error_examples[0]
 
 
-def _ordering(**first: Any) -> dict[str, Any]:
+def _order_steps(**first: Any) -> dict[str, Any]:
     place = {"name": "place", "path": "/orders", "json": {"n": "${n}"}, **first}
     read = {
         "name": "read",
@@ -201,12 +201,12 @@ def _ordering(**first: Any) -> dict[str, Any]:
 
 
 def test_values_of_replies_go_into_later_requests(tmp_path: Path) -> None:
-    trial = _run(tmp_path, HTTP, [_ordering()], window={"calls": 20, "max": "10 s"})
+    trial = _run(tmp_path, HTTP, [_order_steps()], window={"calls": 20, "max": "10 s"})
     assert trial.result.errors == 0
     assert trial.result.sequences is not None
     assert trial.result.sequences.count == 20
     assert {one.operation for one in trial.result.operations} == {"place", "read", "pay"}
-    seen = _seen(tmp_path)
+    seen = _read_seen(tmp_path)
     placed = [json.loads(body)["n"] for _, path, _, body in seen if path == "/orders"]
     read = [int(path.rpartition("/")[2]) for _, path, *_ in seen if path.startswith("/orders/")]
     paid = [json.loads(body) for _, path, _, body in seen if path == "/payments"]
@@ -216,19 +216,21 @@ def test_values_of_replies_go_into_later_requests(tmp_path: Path) -> None:
 
 
 def test_a_reply_without_the_value_ends_its_sequence(tmp_path: Path) -> None:
-    missing = _ordering(path="/elsewhere")
+    missing = _order_steps(path="/elsewhere")
     trial = _run(tmp_path, HTTP, [missing], window={"calls": 10, "max": "10 s"})
     assert trial.result.ok == 0
     assert "the reply is not JSON" in trial.result.error_examples[0]
-    assert {path for _, path, *_ in _seen(tmp_path)} == {"/elsewhere"}
+    assert {path for _, path, *_ in _read_seen(tmp_path)} == {"/elsewhere"}
 
 
 def test_a_value_that_a_header_cannot_hold_fails_its_call(tmp_path: Path) -> None:
-    line_end = _ordering(json={"n": "${n}", "tag": "a\r\nx-evil: 1"})
+    line_end = _order_steps(json={"n": "${n}", "tag": "a\r\nx-evil: 1"})
     trial = _run(tmp_path, HTTP, [line_end], window={"calls": 10, "max": "10 s"})
     assert trial.result.errors > 0
     assert "is not a value of a header" in trial.result.error_examples[0]
-    assert all(headers is None or "evil" not in headers for _, _, headers, _ in _seen(tmp_path))
+    assert all(
+        headers is None or "evil" not in headers for _, _, headers, _ in _read_seen(tmp_path)
+    )
 
 
 def test_fields_of_messages_go_into_later_messages(tmp_path: Path) -> None:
@@ -240,7 +242,7 @@ def test_fields_of_messages_go_into_later_messages(tmp_path: Path) -> None:
     message = {"name": "twice", "steps": steps}
     trial = _run(tmp_path, GRPC, [message], grpc=grpc, window={"calls": 10, "max": "10 s"})
     assert trial.result.errors == 0
-    requests = Counter(request for request, *_ in _seen(tmp_path))
+    requests = Counter(request for request, *_ in _read_seen(tmp_path))
     assert requests == {"0a0370656e1007": 10, "1002": 10}  # the reply's count is 2
 
 
@@ -254,7 +256,7 @@ def test_a_carried_value_may_be_of_any_type(tmp_path: Path) -> None:
         {"name": "third", "json": {"item": "${n}"}, "carry": [{**carry[0], "step": 0}]},
     ]
     trial = _run(tmp_path, GRPC, [{"name": "thrice", "steps": steps}], grpc=grpc)
-    requests = {request for request, *_ in _seen(tmp_path)}
+    requests = {request for request, *_ in _read_seen(tmp_path)}
     assert "0a056e6f2e2032" in requests  # no. 2
     assert trial.result.ok > 0
     # A number is not a string in proto3 JSON: the third call fails with this reason.

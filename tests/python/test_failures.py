@@ -34,4 +34,4 @@ def test_every_kind_of_the_engine_has_words() -> None:
 
 def test_the_most_frequent_kind_is_named_first() -> None:
     counts = {"timeout": 3, "application": 1200, "reset": 0}
-    assert counting.counted_failures(counts) == "1,200 answered with an error, 3 timed out"
+    assert counting.format_failures(counts) == "1,200 answered with an error, 3 timed out"

@@ -89,7 +89,7 @@ def in_mid_trial(experiment: Path, tmp_path: Path) -> Iterator[tuple[subprocess.
     lab.communicate()
 
 
-def _resumed(experiment: Path, out: Path, kept: tuple[Trial, ...]) -> Run:
+def _resume(experiment: Path, out: Path, kept: tuple[Trial, ...]) -> Run:
     lab = _start(experiment, out)
     said, shown = lab.communicate(timeout=120)
     assert lab.returncode == 0, shown
@@ -113,7 +113,7 @@ def test_a_stop_ends_cleanly_and_the_run_goes_on_later(
     assert f"interrupted; {len(kept)} of {TRIALS} trials are kept" in shown
     assert "same --out to continue" in shown
     assert "Traceback" not in shown
-    _resumed(experiment, out, kept)
+    _resume(experiment, out, kept)
 
 
 def test_a_killed_lab_leaves_no_process(
@@ -126,7 +126,7 @@ def test_a_killed_lab_leaves_no_process(
     lab.communicate()
     _, alive = psutil.wait_procs(children, timeout=5)
     assert not [child for child in alive if child.status() != psutil.STATUS_ZOMBIE]
-    _resumed(experiment, out, running.read(out).trials)
+    _resume(experiment, out, running.read(out).trials)
 
 
 def test_a_killed_engine_costs_its_own_trial_only(
@@ -184,7 +184,7 @@ def test_a_full_disk_is_reported_and_finished_trials_stay(
     assert 0 < len(kept) < TRIALS
     (small_disk / "ballast").unlink()
     subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
-    _resumed(experiment, out, kept)
+    _resume(experiment, out, kept)
 
 
 def test_a_capture_without_disk_space_does_not_fail_the_trial(
@@ -207,7 +207,7 @@ def test_a_capture_without_disk_space_does_not_fail_the_trial(
     assert "free disk space and repeat the command" in shown
     assert running.read(out).trials == ()
     subprocess.run(["mount", "-o", "remount,size=400m", str(small_disk)], check=True)
-    _resumed(experiment, out, ())
+    _resume(experiment, out, ())
 
 
 @pytest.mark.parametrize(("free", "begun"), [(1_000, False), (5_000, False), (9_000, True)])
@@ -227,7 +227,7 @@ def test_a_disk_too_full_to_begin_leaves_nothing_or_a_run_that_goes_on(
     assert (out / "manifest.json").exists() == out.exists() == begun
     (small_disk / "ballast").unlink()
     subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
-    _resumed(experiment, out, ())
+    _resume(experiment, out, ())
     assert (out / "experiment.yaml").read_text() == TEXT
 
 
@@ -236,7 +236,7 @@ def test_a_report_that_does_not_fit_on_the_disk_is_reported(
 ) -> None:
     out = small_disk / "run"
     subprocess.run(["mount", "-o", "remount,size=20m", str(small_disk)], check=True)
-    _resumed(experiment, out, ())
+    _resume(experiment, out, ())
     (out / "report.html").unlink()
     with contextlib.suppress(OSError), (small_disk / "ballast").open("wb", buffering=0) as file:
         while file.write(b"x" * 65536):

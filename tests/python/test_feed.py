@@ -11,7 +11,7 @@ import pytest
 from tests.python.feed_model import Feed
 from wirelab.cli import main
 from wirelab.experiment.messages import Message
-from wirelab.identity.verifying import chosen, verify
+from wirelab.identity.verifying import choose_points, verify
 
 Json = dict[str, Any]
 VECTORS = Path(__file__).parents[2] / "contracts" / "vectors" / "streams.json"
@@ -117,7 +117,7 @@ def test_a_load_that_the_contract_does_not_have_is_refused(
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_the_services_in_rust_are_as_the_model(real_engine: object, service: str) -> None:
-    (verdict,) = verify(chosen([service], "stream"))
+    (verdict,) = verify(choose_points([service], "stream"))
     assert verdict.passed, verdict
 
 

@@ -41,13 +41,13 @@ def finding(expect: Expectation, **changes: object) -> Finding:
     return Finding(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def measured(speed: Speed, seed: int = 1, spread: float = 0.01, repeats: int = 3) -> list[Trial]:
+def simulate(speed: Speed, seed: int = 1, spread: float = 0.01, repeats: int = 3) -> list[Trial]:
     """Both contenders at every number of users."""
-    cells = [cell.changed({"users": users}) for cell in (GRPC, HTTP) for users in USERS]
+    cells = [cell.change({"users": users}) for cell in (GRPC, HTTP) for users in USERS]
     return trials(cells, lambda cell: 1 / speed(cell), seed, spread=spread, repeats=repeats)
 
 
-def by_stack(grpc: float, http: float = 1000.0) -> Speed:
+def speed_by_stack(grpc: float, http: float = 1000.0) -> Speed:
     """The same speed at every number of users."""
     return lambda cell: grpc if cell.stack.startswith("grpc") else http
 
@@ -85,15 +85,15 @@ def test_a_claim_without_an_interval_is_undecided() -> None:
 @pytest.mark.parametrize(
     ("speed", "spread", "outcome"),
     [
-        (by_stack(2000.0), 0.01, "holds"),
-        (by_stack(1010.0), 0.01, "does not hold"),
-        (by_stack(500.0), 0.01, "does not hold"),
-        (by_stack(1300.0), 0.5, "undecided"),
+        (speed_by_stack(2000.0), 0.01, "holds"),
+        (speed_by_stack(1010.0), 0.01, "does not hold"),
+        (speed_by_stack(500.0), 0.01, "does not hold"),
+        (speed_by_stack(1300.0), 0.5, "undecided"),
     ],
 )
 def test_a_claim_with_a_known_truth(speed: Speed, spread: float, outcome: str) -> None:
     """The outcome follows from the truth and the noise."""
-    assert findings.evaluate(measured(speed, spread=spread), finding(FASTER)).outcome == outcome
+    assert findings.evaluate(simulate(speed, spread=spread), finding(FASTER)).outcome == outcome
 
 
 def test_one_level_can_deny_a_claim_about_all() -> None:
@@ -101,9 +101,9 @@ def test_one_level_can_deny_a_claim_about_all() -> None:
 
     def speed(cell: CellSelector) -> float:
         slow = cell.users == 100 and cell.stack.startswith("grpc")
-        return 500.0 if slow else by_stack(2000.0)(cell)
+        return 500.0 if slow else speed_by_stack(2000.0)(cell)
 
-    judged = findings.evaluate(measured(speed), finding(FASTER))
+    judged = findings.evaluate(simulate(speed), finding(FASTER))
     assert judged.outcome == "does not hold"
     assert judged.reason.startswith("at 1 of 3 levels: 100 users: 0.5")
 
@@ -112,7 +112,7 @@ def test_a_true_claim_is_seldom_denied() -> None:
     """Twelve levels at the very edge of the claim: denied in at most 5 % of worlds."""
     grid = levels({"users": tuple(range(1, 13))})
     claim = finding(Expectation(above=1.0), levels=grid)
-    cells = [cell.changed(level) for cell in (GRPC, HTTP) for level in grid]
+    cells = [cell.change(level) for cell in (GRPC, HTTP) for level in grid]
     denied = sum(
         findings.evaluate(trials(cells, lambda _: 0.001, seed, repeats=3), claim).outcome
         == "does not hold"
@@ -121,7 +121,7 @@ def test_a_true_claim_is_seldom_denied() -> None:
     assert denied <= stats.binom.ppf(0.999, 150, 0.05)
 
 
-def at_100_users(fast: float) -> Speed:
+def speed_at_100_users(fast: float) -> Speed:
     """gRPC is that fast at 100 users, and as fast as HTTP at the others."""
 
     def speed(cell: CellSelector) -> float:
@@ -141,7 +141,7 @@ def at_100_users(fast: float) -> Speed:
 def test_a_claim_about_some_level_needs_only_one(fast: float, outcome: str, reason: str) -> None:
     """*Up to 20 times as fast*: one level confirms it, and only all together deny it."""
     claim = finding(Expectation(above=20.0), is_somewhere=True)
-    judged = findings.evaluate(measured(at_100_users(fast)), claim)
+    judged = findings.evaluate(simulate(speed_at_100_users(fast)), claim)
     assert judged.outcome == outcome
     assert judged.reason.startswith(reason)
     assert judged.finding.expected == "above 20 at some level"
@@ -151,7 +151,7 @@ def test_a_claim_about_some_level_that_is_false_is_seldom_confirmed() -> None:
     """Twelve levels at the very edge of the claim: confirmed in at most 5 % of worlds."""
     grid = levels({"users": tuple(range(1, 13))})
     claim = finding(Expectation(above=1.0), levels=grid, is_somewhere=True)
-    cells = [cell.changed(level) for cell in (GRPC, HTTP) for level in grid]
+    cells = [cell.change(level) for cell in (GRPC, HTTP) for level in grid]
     confirmed = sum(
         findings.evaluate(trials(cells, lambda _: 0.001, seed, repeats=3), claim).outcome == "holds"
         for seed in range(150)
@@ -161,7 +161,7 @@ def test_a_claim_about_some_level_that_is_false_is_seldom_confirmed() -> None:
 
 def test_the_use_of_the_heap_is_judged_as_a_share() -> None:
     """By the means of the same window; a runtime without these metrics has none."""
-    made = measured(by_stack(2000.0))
+    made = simulate(speed_by_stack(2000.0))
     claim = finding(Expectation(within=(0.27, 0.29)), under=(), figure="heap_use")
     assert findings.evaluate(made, claim).outcome == "undecided"
     heaps = [
@@ -185,19 +185,19 @@ def test_the_use_of_the_heap_is_judged_as_a_share() -> None:
 
 def test_a_claim_about_a_missing_cell_is_undecided() -> None:
     """It is named, and the claim is undecided."""
-    some = [t for t in measured(by_stack(2000.0)) if t.point.load.users != 10]
+    some = [t for t in simulate(speed_by_stack(2000.0)) if t.point.load.users != 10]
     judged = findings.evaluate(some, finding(FASTER))
     assert judged.outcome == "undecided"
     assert "not measured: grpc@go, Hello, 14 B, 10 users" in judged.reason
 
 
-def bounded(side: CellSelector, speed: Speed) -> Judgement:
+def judge_bounded(side: CellSelector, speed: Speed) -> Judgement:
     """One level at which the client was the limit on one side."""
     ones = [
         trial(
             cell, (1 + 0.001 * repeat) / speed(cell), repeat, client_bound=cell.stack == side.stack
         )
-        for cell in (GRPC.changed({"users": 1}), HTTP.changed({"users": 1}))
+        for cell in (GRPC.change({"users": 1}), HTTP.change({"users": 1}))
         for repeat, seconds in enumerate((1 + noise) / speed(cell) for noise in (0, 1e-3, 2e-3))
     ]
     return findings.evaluate(ones, finding(FASTER, levels=levels({"users": [1]})))
@@ -216,7 +216,7 @@ def test_a_client_at_its_limit_gives_a_bound_not_a_ranking(
     side: CellSelector, grpc: float, outcome: str
 ) -> None:
     """A client-bound rate is a lower bound of what the service can do."""
-    judged = bounded(side, by_stack(grpc))
+    judged = judge_bounded(side, speed_by_stack(grpc))
     assert judged.outcome == outcome
     assert "the client was the limit" in judged.reason
 
@@ -230,7 +230,7 @@ def test_growth_compares_ends() -> None:
 
     ends = ({"users": 1}, {"users": 100})
     claim = finding(Expectation(above=3.0), levels=levels({}), growth=ends)
-    judged = findings.evaluate(measured(speed), claim)
+    judged = findings.evaluate(simulate(speed), claim)
     assert judged.outcome == "holds"
     assert judged.parts[0].interval is not None
     assert judged.parts[0].interval.estimate == pytest.approx(4.0, rel=0.05)
@@ -239,28 +239,28 @@ def test_growth_compares_ends() -> None:
 def test_a_claim_about_one_figure() -> None:
     """Without a denominator the figure itself is judged: Little's law in a closed load is 1."""
     claim = finding(Expectation(within=(0.99, 1.01)), under=(), figure="little")
-    assert findings.evaluate(measured(by_stack(2000.0)), claim).outcome == "holds"
+    assert findings.evaluate(simulate(speed_by_stack(2000.0)), claim).outcome == "holds"
 
 
 def test_a_figure_is_printed_in_its_unit() -> None:
     """A reader does not count in nanoseconds; a ratio of times has no unit."""
     time = finding(Expectation(within=(35e6, 50e6)), under=(), figure="time_per_call")
-    parts = findings.evaluate(measured(by_stack(1000 / 44), spread=0.0001), time).parts
+    parts = findings.evaluate(simulate(speed_by_stack(1000 / 44), spread=0.0001), time).parts
     assert all(part.reason.endswith("claimed within 35.0 ms to 50.0 ms") for part in parts)
     assert all(part.reason.startswith("44.0 ms (4") for part in parts)
     ratio = finding(Expectation(below=1.0, margin=0.05), figure="time_per_call")
     assert (
-        findings.evaluate(measured(by_stack(2000.0)), ratio)
+        findings.evaluate(simulate(speed_by_stack(2000.0)), ratio)
         .parts[0]
         .reason.endswith("claimed below 1 by more than 5 %")
     )
 
 
-def crossing(speed: Speed) -> Judgement:
+def judge_crossing(speed: Speed) -> Judgement:
     """gRPC over HTTP along four sizes at ten users."""
     steps = levels({"bytes": [14, 1000, 100_000, 3_000_000]})
     claim = finding(FASTER, levels=levels({"users": [10]}))
-    cells = [c.changed({"users": 10, **step}) for c in (GRPC, HTTP) for step in steps]
+    cells = [c.change({"users": 10, **step}) for c in (GRPC, HTTP) for step in steps]
     made = trials(cells, lambda cell: 1 / speed(cell), 2, spread=0.01)
     return crossover.evaluate(made, Crossing(claim, steps))
 
@@ -272,14 +272,14 @@ def test_a_crossing_between_two_sizes_is_found() -> None:
         small = (cell.bytes or 0) < 10_000
         return (2000.0 if small else 500.0) if cell.stack.startswith("grpc") else 1000.0
 
-    judged = crossing(speed)
+    judged = judge_crossing(speed)
     assert judged.outcome == "holds"
     assert "above up to 1 kB, below from 100 kB" in judged.reason
 
 
 def test_no_crossing() -> None:
     """One side ahead at every size: the claim of a crossing does not hold."""
-    judged = crossing(by_stack(2000.0))
+    judged = judge_crossing(speed_by_stack(2000.0))
     assert judged.outcome == "does not hold"
     assert "above at every decided step" in judged.reason
 
@@ -301,7 +301,7 @@ def test_a_winner_by_all_averages(
     grpc: float, published: str, verdict: str, winner: str, prop: str
 ) -> None:
     """Rates and times are both reported as "better by", whichever way better points."""
-    square = winners.square(measured(by_stack(grpc)), CONTEST, prop, published, 0.05)
+    square = winners.square(simulate(speed_by_stack(grpc)), CONTEST, prop, published, 0.05)
     assert (square.verdict, square.winner) == (verdict, winner)
     assert [score.rule for score in square.scores] == ["arithmetic", "inverse", "geometric"]
 
@@ -314,7 +314,7 @@ def test_averages_that_disagree_tell_nothing() -> None:
             return 1000.0
         return 10_000.0 if cell.users == 1 else 250.0
 
-    square = winners.square(measured(speed), CONTEST, "rate", "a", 0.05)
+    square = winners.square(simulate(speed), CONTEST, "rate", "a", 0.05)
     assert square.verdict == "undecided"
     assert [score.verdict for score in square.scores] == [
         "holds",
@@ -330,7 +330,7 @@ def test_scalability_by_slopes() -> None:
         users = cell.users or 1
         return 1000.0 * (users**0.5 if cell.stack.startswith("grpc") else 1.0)
 
-    square = winners.square(measured(speed), CONTEST, winners.TREND, "a", 0.05)
+    square = winners.square(simulate(speed), CONTEST, winners.TREND, "a", 0.05)
     assert (square.verdict, square.winner) == ("holds", "a")
     assert winners.tally([square]) == {"a": 1, "b": 0, "neither": 0}
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.python.synthetic_run import REST, World, point, trial, users, write_run
 from wirelab.experiment import loading as experiment_file
-from wirelab.explain.figures import named
+from wirelab.explain.figures import require_figure
 from wirelab.records.line import from_line, to_line
 from wirelab.records.trial import Trial
 from wirelab.report import export
@@ -51,7 +51,7 @@ def test_a_range_that_was_not_completed_has_no_figure_and_failed_calls_count_in_
     calls = (9_000_000, 0, *([2_000] * 8), *([1_000] * 90), 500)
     (read,) = from_line(json.loads(json.dumps(to_line([_cold(0, calls)]))))
     assert [figure.of(read) for figure in FIRST_CALLS] == [9_000_000, 2_000, 1_000, None]
-    assert all(named(figure.name) is figure for figure in FIRST_CALLS)
+    assert all(require_figure(figure.name) is figure for figure in FIRST_CALLS)
     failed = _cold(0, (0, 5))
     assert [figure.of(failed) for figure in FIRST_CALLS] == [None] * 4
     warm = trial(point(REST, 14, users(1)), 0, 0, World())
@@ -112,7 +112,7 @@ def test_the_first_call_of_a_java_service_is_slower_than_its_thousandth(tmp_path
     assert calls is not None
     assert len(calls) == 1000
     assert calls[0] > 3 * median(calls[-100:])
-    assert named("first_call").of(found) == calls[0]
+    assert require_figure("first_call").of(found) == calls[0]
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")

@@ -56,17 +56,9 @@ ERRORS = re.compile(
 )
 """Functions that return one of these are constructors: an adjective names the kind, as in serde."""
 
-PENDING = ("crates/load/", "crates/trace/", "python/wirelab/", "tests/python/")
+PENDING = ("crates/load/", "crates/trace/")
 """Paths whose functions are still to be renamed. A path is removed once nothing in it is found."""
-CALLED_BY_PENDING = {
-    "bench/ground_truth/host/play.py": "measured",
-    "crates/contract/tests/skipped/mod.rs": "skipped",
-    "tests/interop/driving.py": "running",
-    "tools/marked_part.py": "replaced",
-    "tools/mutants.py": "mutated",
-    "tools/parsers_page.py": "published_figures",
-    "tools/stack_table.py": "made named replaced",
-}
+CALLED_BY_PENDING = {"crates/contract/tests/skipped/mod.rs": "skipped"}
 """Names that files of `PENDING` use: renamed together with these."""
 
 

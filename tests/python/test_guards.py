@@ -11,7 +11,7 @@ import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, trials, users, with_result
 from wirelab.cli.options.compare import QuestionOptions
-from wirelab.cli.output.compare import EXIT_BY_OUTCOME, asked
+from wirelab.cli.output.compare import EXIT_BY_OUTCOME, read_question
 from wirelab.cli.output.named_services import ExperimentText
 from wirelab.comparisons import outputs, shared_wait
 from wirelab.comparisons.gate import Gate, gate, is_enough, is_precise
@@ -43,14 +43,14 @@ def with_times(one: Trial, **factors: float) -> Trial:
     return replace(one, result=replace(one.result, times=every))
 
 
-def changed(every: Sequence[Trial], **factors: float) -> list[Trial]:
+def change_percentiles(every: Sequence[Trial], **factors: float) -> list[Trial]:
     """The same trials, those of gRPC with these percentiles changed, and noise in every p99."""
     rng = np.random.default_rng(7)
     noisy = [with_times(one, p99=float(np.exp(rng.normal(0.0, 0.1)))) for one in every]
     return [with_times(one, **factors) if one.point.stack == GRPC else one for one in noisy]
 
 
-def judged(every: Sequence[Trial], guards: Sequence[str] = GUARDED) -> Gate:
+def judge(every: Sequence[Trial], guards: Sequence[str] = GUARDED) -> Gate:
     """The median of gRPC against that of REST."""
     by = {cell.point.stack: point_key(cell.point) for cell in cells(every)}
     return gate(every, (by[REST], by[GRPC]), RESPONSE_P50, 0.05, guards)
@@ -64,9 +64,9 @@ def plain() -> list[Trial]:
 def test_a_tail_that_is_five_times_worse_does_not_pass_a_gate_on_the_median(
     plain: list[Trial],
 ) -> None:
-    every = changed(plain, p99=5.0)
-    assert judged(every, ()).outcome == "equivalent", "without the guard"
-    found = judged(every)
+    every = change_percentiles(plain, p99=5.0)
+    assert judge(every, ()).outcome == "equivalent", "without the guard"
+    found = judge(every)
     assert found.outcome_of_figure == "equivalent"
     assert found.outcome == "worse"
     assert EXIT_BY_OUTCOME[found.outcome] == 1
@@ -78,7 +78,7 @@ def test_a_tail_that_is_five_times_worse_does_not_pass_a_gate_on_the_median(
 
 def test_a_healthy_tail_passes(plain: list[Trial]) -> None:
     for factor in (1.0, 0.4):
-        found = judged(changed(plain, p99=factor))
+        found = judge(change_percentiles(plain, p99=factor))
         assert found.outcome == "equivalent"
         assert [guard.outcome for guard in found.guards] == ["holds", "holds"]
         assert "not guarded" not in outputs.sentence(found, NAMES)
@@ -91,7 +91,7 @@ def test_a_guard_without_enough_calls_is_named_with_the_window_that_has_them(
     few = [
         with_result(with_times(one, p99=0.0, **{"p99.9": 0.0}), calls=958, ok=958) for one in plain
     ]
-    found = judged(few)
+    found = judge(few)
     assert (found.outcome_of_figure, found.outcome) == ("equivalent", "undecided")
     assert EXIT_BY_OUTCOME[found.outcome] == 5
     said = outputs.sentence(found, NAMES)
@@ -101,14 +101,14 @@ def test_a_guard_without_enough_calls_is_named_with_the_window_that_has_them(
         in said
     )
     assert is_enough(found), "nobody waits for a p99 that never comes"
-    assert judged(few, ()).outcome == "equivalent"
-    assert "not guarded" not in outputs.sentence(judged(few, ()), NAMES)
+    assert judge(few, ()).outcome == "equivalent"
+    assert "not guarded" not in outputs.sentence(judge(few, ()), NAMES)
 
 
 def test_a_tail_that_varies_too_much_is_undecided(plain: list[Trial]) -> None:
     rng = np.random.default_rng(8)
     wild = [with_times(one, p99=float(np.exp(rng.normal(0.0, 1.0)))) for one in plain]
-    found = judged(wild)
+    found = judge(wild)
     assert found.outcome == "undecided"
     assert "; not guarded: p99 response time " in outputs.sentence(found, NAMES)
     assert outputs.sentence(found, NAMES).endswith(" is not decided.")
@@ -119,7 +119,7 @@ def test_a_service_that_is_worse_waits_for_no_guard(plain: list[Trial]) -> None:
     rng = np.random.default_rng(8)
     wild = [with_times(one, p99=float(np.exp(rng.normal(0.0, 1.0)))) for one in plain]
     slow = [with_times(one, p50=1.4) if one.point.stack == GRPC else one for one in wild]
-    found = judged(slow)
+    found = judge(slow)
     assert found.outcome == "worse"
     assert any(not guard.settled for guard in found.guards)
     assert is_enough(found)
@@ -130,22 +130,22 @@ def test_failed_calls_are_guarded_and_few_calls_prove_little(plain: list[Trial])
         with_result(one, errors=one.result.calls // 20) if one.point.stack == GRPC else one
         for one in plain
     ]
-    assert judged(failing).outcome == "worse"
-    assert "failed, compared with 0 of" in outputs.sentence(judged(failing), NAMES)
+    assert judge(failing).outcome == "worse"
+    assert "failed, compared with 0 of" in outputs.sentence(judge(failing), NAMES)
     few = [with_result(one, calls=10, ok=10) for one in plain]
-    errors = next(guard for guard in judged(few).guards if guard.name == "errors")
+    errors = next(guard for guard in judge(few).guards if guard.name == "errors")
     assert errors.outcome == "undecided"
     assert "too few to know" in errors.reason
 
 
 def test_the_error_is_shared_between_figure_and_guards(plain: list[Trial]) -> None:
     """The figure has four fifths of 5 %, the guards the rest; the sentence names the level."""
-    found = judged(changed(plain))
+    found = judge(change_percentiles(plain))
     assert found.confidence == pytest.approx(0.96)
     assert "96 % interval" in outputs.sentence(found, NAMES)
-    assert judged(plain, ()).confidence == pytest.approx(0.95)
-    assert "95 % interval" in outputs.sentence(judged(plain, ()), NAMES)
-    narrow, wide = (judged(changed(plain), of).ratio.bounds for of in ((), GUARDED))
+    assert judge(plain, ()).confidence == pytest.approx(0.95)
+    assert "95 % interval" in outputs.sentence(judge(plain, ()), NAMES)
+    narrow, wide = (judge(change_percentiles(plain), of).ratio.bounds for of in ((), GUARDED))
     assert narrow is not None
     assert wide is not None
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
@@ -167,7 +167,7 @@ def test_equal_services_are_rarely_worse_however_often_one_looks() -> None:
             for one in base
         ]
         looks = (6, 8, 10, 13, 16, 20, 25)
-        so_far = (judged([one for one in every if one.repeat < pairs]) for pairs in looks)
+        so_far = (judge([one for one in every if one.repeat < pairs]) for pairs in looks)
         worse += any(found.outcome == "worse" for found in so_far)
     assert worse <= 21
 
@@ -181,8 +181,8 @@ def test_looks_at_failed_calls_share_the_error() -> None:
 
 
 def test_a_precision_goes_on_after_the_decision(plain: list[Trial]) -> None:
-    few = [one for one in changed(plain) if one.repeat < 7]
-    decided = judged(few)
+    few = [one for one in change_percentiles(plain) if one.repeat < 7]
+    decided = judge(few)
     low, high = decided.ratio.bounds or (0.0, 9.0)
     half = (high / low) ** 0.5 - 1.0
     assert is_precise(decided, 1.01 * half)
@@ -199,14 +199,14 @@ def test_a_precision_goes_on_after_the_decision(plain: list[Trial]) -> None:
     ],
 )
 def test_guards_are_named_by_figures(given: str, guards: tuple[str, ...]) -> None:
-    question = asked(ExperimentText("", "x"), QuestionOptions(guard=given))
+    question = read_question(ExperimentText("", "x"), QuestionOptions(guard=given))
     assert question.guards == guards
     assert question.figure is None
 
 
 def test_an_unknown_guard_is_refused() -> None:
     with pytest.raises(UsageError, match="unknown figure 'p98'"):
-        asked(ExperimentText("", "x"), QuestionOptions(guard="p98"))
+        read_question(ExperimentText("", "x"), QuestionOptions(guard="p98"))
 
 
 def test_pairs_of_an_open_load_share_their_arrivals() -> None:
@@ -223,7 +223,7 @@ def test_pairs_of_an_open_load_share_their_arrivals() -> None:
     assert len(set.union(*seeds.values())) == 5, "repeats differ"
 
 
-def waiting(one: Trial, p50_ns: float, busy: float = 0.02) -> Trial:
+def make_idle(one: Trial, p50_ns: float, busy: float = 0.02) -> Trial:
     """The trial with this median, and caller and service that are nearly idle."""
     shown = with_times(one, p50=p50_ns / one.result.times["response"].percentiles_ns["p50"])
     window = one.result.window_s
@@ -234,19 +234,19 @@ def waiting(one: Trial, p50_ns: float, busy: float = 0.02) -> Trial:
 
 
 def test_a_wait_that_both_have_is_named(plain: list[Trial]) -> None:
-    def said(a_ns: float, b_ns: float, busy: float = 0.02) -> str:
-        every = [waiting(one, b_ns if one.point.stack == GRPC else a_ns, busy) for one in plain]
-        return shared_wait.sentence(judged(every, ()).pairs.trials, NAMES)
+    def describe_wait(a_ns: float, b_ns: float, busy: float = 0.02) -> str:
+        every = [make_idle(one, b_ns if one.point.stack == GRPC else a_ns, busy) for one in plain]
+        return shared_wait.sentence(judge(every, ()).pairs.trials, NAMES)
 
-    both = said(44.1e6, 44.3e6)
+    both = describe_wait(44.1e6, 44.3e6)
     assert re_numbers(both) >= {"40"}
     assert "delayed acknowledgment" in both
     assert "Nagle" in both
-    other = said(20.0e6, 20.4e6)
+    other = describe_wait(20.0e6, 20.4e6)
     assert other.startswith("Both spend most of a call in what looks like the same wait: 1")
     assert "Nagle" not in other
-    assert said(44.0e6, 4.0e6) == ""
-    assert said(44.0e6, 44.0e6, busy=0.9) == "", "calls wait for a core"
+    assert describe_wait(44.0e6, 4.0e6) == ""
+    assert describe_wait(44.0e6, 44.0e6, busy=0.9) == "", "calls wait for a core"
 
 
 def re_numbers(text: str) -> set[str]:

@@ -34,7 +34,7 @@ SMALL = World(sizes=(14,), loads=(users(32),), call_us={REST: 60.0, GRPC: 60.0})
 COSTS = {"cpu": 1.0, "client": 1.0, "bytes": 1.0, "memory": 1.0}
 
 
-def measured(
+def add_noise(
     one: Trial, rng: np.random.Generator, spread: float, more: dict[str, float] | None = None
 ) -> Trial:
     """The trial with independent noise in its rate, each cost and its times; ``more`` are the
@@ -72,7 +72,7 @@ def plain() -> list[Trial]:
 
 def noisy(plain: Sequence[Trial], seed: int, **more: float) -> list[Trial]:
     rng = np.random.default_rng(seed)
-    return [measured(one, rng, 0.05, more) for one in plain]
+    return [add_noise(one, rng, 0.05, more) for one in plain]
 
 
 def test_an_undecided_question_is_answered_first_and_a_decided_cost_follows(

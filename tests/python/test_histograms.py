@@ -25,7 +25,7 @@ def _group() -> GroupResult:
 
 
 def test_no_histogram_stays_in_the_journal() -> None:
-    assert "hdr" not in str(_group().without_histograms().to_json())
+    assert "hdr" not in str(_group().remove_histograms().to_json())
 
 
 def test_every_histogram_is_a_tagged_line_of_the_file() -> None:

@@ -179,7 +179,7 @@ def test_a_file_that_is_not_a_record_is_refused(tmp_path: Path, real_engine: Pat
 def test_the_captures_of_a_trial_are_divided_by_its_record(
     may_record: None, tmp_path: Path
 ) -> None:
-    divided = _divided(tmp_path)
+    divided = _measure_server_time(tmp_path)
     assert sum(divided["parts_ms"].values()) == pytest.approx(divided["elapsed_ms"])
     # A thread that another processor woke counts as sleeping, not as waiting for a disk. Of one
     # call the kernel may not report the switches (docs/reference/host.md, "Limits").
@@ -220,7 +220,7 @@ def test_of_a_stall_only_the_time_after_the_write_is_certain(
                 received_at.append(time.monotonic())
 
     WritesLate.written_at.clear()
-    document = _recorded(WritesLate, call, tmp_path)
+    document = _record(WritesLate, call, tmp_path)
     (stall,) = [one for one in document["findings"] if one["cause"] == "nagle-delayed-ack"]
     times = zip(WritesLate.written_at, received_at, strict=True)
     held_ms = sum(received - written for written, received in times) * 1e3
@@ -230,18 +230,18 @@ def test_of_a_stall_only_the_time_after_the_write_is_certain(
     assert "by the record of the host" in stall["test"]["predict"]
 
 
-def _divided(folder: Path) -> dict[str, Any]:
+def _measure_server_time(folder: Path) -> dict[str, Any]:
     """The server's time in a captured and recorded trial of ``CALLS`` calls."""
 
     def call(port: int) -> None:
         for _ in range(CALLS):
             urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10.0).read()
 
-    server_time: dict[str, Any] = _recorded(Slow, call, folder)["waits"]["host"]["server"]
+    server_time: dict[str, Any] = _record(Slow, call, folder)["waits"]["host"]["server"]
     return server_time
 
 
-def _recorded(
+def _record(
     handler: type[http.server.BaseHTTPRequestHandler], call: Callable[[int], None], folder: Path
 ) -> dict[str, Any]:
     """The dissection of a captured and recorded trial of ``CALLS`` calls."""
@@ -285,7 +285,7 @@ COUNT = 12
 def test_a_service_that_knows_why_it_was_late_is_believed(may_record: None, tmp_path: Path) -> None:
     """The ground truth at a small scale; docs/reference/host.md has the whole."""
     with Interruption() as interruption:
-        total = play.measured(COUNT, 7, tmp_path, interruption)
+        total = play.measure(COUNT, 7, tmp_path, interruption)
     clear = sum(tally.occurrences for tally in total.tallies.values())
     right = sum(tally.right for tally in total.tallies.values())
     print(*play.table(total), *total.disagreements, sep="\n", file=sys.stderr)

@@ -252,14 +252,14 @@ class Victims:
         test is not used for the next."""
         if reference not in self._victims:
             self.close()
-            self._victims = {reference: self._started(reference)}
+            self._victims = {reference: self._start(reference)}
         try:
             yield self._victims[reference]
         except BaseException:
             self.close()
             raise
 
-    def _started(self, reference: str) -> Victim:
+    def _start(self, reference: str) -> Victim:
         collector = {"heap_max_bytes": HEAP_BYTES} if "@java" in reference else {}
         hosted = self._running.enter_context(self._host.start(reference, collector=collector))
         victim = Victim(hosted, STACKS[reference], Engine(self._folder / "log"))

@@ -131,7 +131,7 @@ def test_every_seeded_mistake_is_found(examined: Callable[..., Examination]) -> 
     what was found is the mutant's: without one, nothing is found there."""
     mutants = _mutants(examined)
     assert len(mutants) >= MUTANTS_MIN
-    examinations = {name: _seeded(examined, name) for name in mutants}
+    examinations = {name: _examine_mutant(examined, name) for name in mutants}
     survivors = [name for name, seeded in examinations.items() if not _findings(seeded)]
     assert survivors == []
     for stack, contract in {(seeded.stack, seeded.contract) for seeded in examinations.values()}:
@@ -139,7 +139,7 @@ def test_every_seeded_mistake_is_found(examined: Callable[..., Examination]) -> 
         assert verdict.passed, (stack, contract, verdict.reasons())
 
 
-def _seeded(examined: Callable[..., Examination], mutant: str) -> Examination:
+def _examine_mutant(examined: Callable[..., Examination], mutant: str) -> Examination:
     for contract in CONTRACTS:
         for reference in CANDIDATES:
             examination = examined(reference, contract, mutant)
@@ -284,17 +284,19 @@ def test_every_point_of_the_manifests_is_legal_and_served() -> None:
 
 def test_a_reference_stands_for_each_contract_that_its_stack_speaks_once() -> None:
     """A binding that is offered in parts is not examined twice."""
-    contracts = [contract for _, contract in identity.chosen(["rest@go"])]
+    contracts = [contract for _, contract in identity.choose_points(["rest@go"])]
     assert contracts == ["transfer", "charging", "calendar", "records", "petclinic", "stream"]
-    assert [contract for _, contract in identity.chosen(["rest@go?codec=text"])] == ["transfer"]
+    assert [contract for _, contract in identity.choose_points(["rest@go?codec=text"])] == [
+        "transfer"
+    ]
     with pytest.raises(StackError, match="not charging"):
-        identity.chosen(["rest@go?codec=text"], "charging")
+        identity.choose_points(["rest@go?codec=text"], "charging")
 
 
 def test_an_unknown_contract_is_refused() -> None:
     """With the nearest name."""
     with pytest.raises(UsageError, match="charging"):
-        identity.chosen(["rest@rust"], "chargin")
+        identity.choose_points(["rest@rust"], "chargin")
 
 
 def _run(out: Path, *, unverified: bool = False) -> running.Run:
@@ -332,4 +334,4 @@ def test_the_proof_travels_with_the_trial(
     assert trial.service.identity.contract == "transfer"
     unverified = replace(trial.service, identity=IdentityRecord(unverified="forced"))
     without = replace(trial, service=unverified)
-    assert "identity" in {check.name for check in verdicts.marked(replace(without, checks=()))}
+    assert "identity" in {check.name for check in verdicts.find_marks(replace(without, checks=()))}

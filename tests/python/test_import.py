@@ -209,7 +209,7 @@ def test_a_reference_that_leads_nowhere_is_refused_with_its_line(
     document = _of_schema(tmp_path, {"$ref": reference}, **schemas)
     lines = document.read_text().splitlines()
     line = next(n for n, text in enumerate(lines, 1) if reference in text)
-    importer("openapi", document).refused(f"api.json:{line}: $ref {reference}", *parts)
+    importer("openapi", document).check_refusal(f"api.json:{line}: $ref {reference}", *parts)
 
 
 @pytest.mark.parametrize(
@@ -229,15 +229,15 @@ def test_an_invalid_document_is_refused(
 ) -> None:
     path = tmp_path / "api.json"
     path.write_text(text)
-    importer("openapi", path).refused(*parts)
+    importer("openapi", path).check_refusal(*parts)
 
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(importer: Importer, tmp_path: Path) -> None:
-    importer("openapi", "nosuch.json").refused("nosuch.json: cannot be read: No such file")
+    importer("openapi", "nosuch.json").check_refusal("nosuch.json: cannot be read: No such file")
     path = tmp_path / "binary"
     path.write_bytes(b"\xff\xfe\x00")
-    importer("openapi", path).refused("it is not UTF-8 text")
-    importer("opneapi", path).refused("Did you mean 'openapi'?")
+    importer("openapi", path).check_refusal("it is not UTF-8 text")
+    importer("opneapi", path).check_refusal("Did you mean 'openapi'?")
 
 
 def test_nothing_is_overwritten_without_force(importer: Importer) -> None:
@@ -389,10 +389,12 @@ def test_the_document_of_a_running_server_is_measured_as_imported(
 
 
 def test_urls_are_of_this_machine(importer: Importer, server: str) -> None:
-    importer("openapi", "http://192.0.2.1/openapi.json").refused("is not on this machine",
+    importer("openapi", "http://192.0.2.1/openapi.json").check_refusal("is not on this machine",
                                                                 "--any-target")  # fmt: skip
-    importer("openapi", f"{server}/moved").refused("status 302, to http://192.0.2.1/openapi.json")
-    importer("openapi", f"{server}/nosuch").refused("status 404", "/v3/api-docs")
+    importer("openapi", f"{server}/moved").check_refusal(
+        "status 302, to http://192.0.2.1/openapi.json"
+    )
+    importer("openapi", f"{server}/nosuch").check_refusal("status 404", "/v3/api-docs")
 
 
 def test_a_form_with_files_has_a_part_for_each_field(importer: Importer, tmp_path: Path) -> None:

@@ -172,9 +172,9 @@ class Written:
     notes: str
 
 
-def _imported(command: str, folder: Path, number: int) -> Written:
+def _import(command: str, folder: Path, number: int) -> Written:
     """As the engine sends it."""
-    imported = curl.read(command).chosen(None)
+    imported = curl.read(command).choose(None)
     path = folder / f"{number}.yaml"
     write(imported, path, force=False, any_target=False)
     experiment = loading.load(path)
@@ -253,7 +253,7 @@ def test_a_command_becomes_the_requests_that_curl_sends(
     wrong = []
     for port, command in commands.items():
         try:
-            written = _imported(command, tmp_path, port)
+            written = _import(command, tmp_path, port)
         except UsageError as error:
             wrong.append(f"{command}\n    {error}")
             continue

@@ -43,7 +43,7 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from _places(inner, (*path, key))
 
 
-def _damaged(document: Any, choice: random.Random) -> Any:
+def _damage(document: Any, choice: random.Random) -> Any:
     made = json.loads(json.dumps(document))
     places = list(_places(made))
     for path in choice.sample(places, choice.choice((1, 1, 2, 4))):
@@ -62,10 +62,10 @@ def test_a_damaged_document_is_imported_or_refused(kind: str, tmp_path: Path) ->
     module, document = DOCUMENTS[kind]
     imported = 0
     for seed in range(SEEDS):
-        text = json.dumps(_damaged(document, random.Random(seed)), indent=1)
+        text = json.dumps(_damage(document, random.Random(seed)), indent=1)
         out = tmp_path / "a.yaml"
         try:
-            chosen = module.read(Text(str(tmp_path / "none" / "a.json"), text)).chosen(None)
+            chosen = module.read(Text(str(tmp_path / "none" / "a.json"), text)).choose(None)
             write(chosen, out, force=True, any_target=False)
         except UsageError as error:
             assert "would not be valid" not in str(error), seed  # noqa: PT017
@@ -107,7 +107,7 @@ def test_a_damaged_script_is_imported_or_refused(kind: str, tmp_path: Path) -> N
         other = choice.choice(("", part * 2, part[::-1], choice.choice(fragments)))
         text = script[:first] + other + script[last:]
         try:
-            chosen = module.read(Text(str(folder / "a"), text)).chosen(None)
+            chosen = module.read(Text(str(folder / "a"), text)).choose(None)
             write(chosen, tmp_path / "a.yaml", force=True, any_target=False)
         except UsageError as error:
             assert error.message, seed  # noqa: PT017

@@ -45,7 +45,7 @@ def protos(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _compiled(folder: Path) -> descriptor_pb2.FileDescriptorSet:
+def _compile(folder: Path) -> descriptor_pb2.FileDescriptorSet:
     """greet.proto of :func:`protos`, and what it imports."""
     return compile_protos([folder, folder / "more"], "greet.proto")
 
@@ -74,7 +74,7 @@ def test_imports_are_found_in_their_folders(importer: Importer, protos: Path) ->
 def test_an_import_that_is_missing_is_refused_with_file_and_line(
     importer: Importer, protos: Path
 ) -> None:
-    importer("grpc", protos / "greet.proto").refused(
+    importer("grpc", protos / "greet.proto").check_refusal(
         "greet.proto", "line 3", "there is no file names.proto", "--import DIR"
     )
 
@@ -95,12 +95,12 @@ def test_an_invalid_protobuf_is_refused(
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
-    importer("grpc", path).refused(*parts)
+    importer("grpc", path).check_refusal(*parts)
 
 
 def test_a_descriptor_set_is_read_and_run(importer: Importer, protos: Path) -> None:
     path = protos / "greet.binpb"
-    path.write_bytes(_compiled(protos).SerializeToString())
+    path.write_bytes(_compile(protos).SerializeToString())
     done = importer("grpc", path)
     assert done.messages["say-hello"]["json"] == {"count": 1, "name": {"first": "text"}}
 
@@ -119,7 +119,7 @@ class _Server:
             )
         ]
         if version:
-            handlers.append(Reflection(_compiled(folder), version).handler())
+            handlers.append(Reflection(_compile(folder), version).handler())
         self.server = grpc.server(futures.ThreadPoolExecutor(4), handlers=handlers)
         self.port = self.server.add_insecure_port("127.0.0.1:0")
 
@@ -211,23 +211,23 @@ def test_a_server_without_reflection_is_refused(
     importer: Importer, serving: Callable[[str | None], str]
 ) -> None:
     address = serving(None)
-    importer("grpc", address).refused(
+    importer("grpc", address).check_refusal(
         f"{address} has no reflection, neither grpc.reflection.v1 nor v1alpha",
         "start it with reflection, or name what describes it: wirelab import grpc FILE.proto",
     )
 
 
 def test_a_server_that_is_not_there_or_elsewhere_is_refused(importer: Importer) -> None:
-    importer("grpc", "127.0.0.1:1").refused("127.0.0.1:1 cannot be reached", "is it running?")
-    importer("grpc", "192.0.2.1:50051").refused("is not on this machine", "--any-target")
-    importer("grpc", "grpcs://127.0.0.1:1").refused("without TLS", "descriptor set")
+    importer("grpc", "127.0.0.1:1").check_refusal("127.0.0.1:1 cannot be reached", "is it running?")
+    importer("grpc", "192.0.2.1:50051").check_refusal("is not on this machine", "--any-target")
+    importer("grpc", "grpcs://127.0.0.1:1").check_refusal("without TLS", "descriptor set")
 
 
 def test_a_missing_file_is_named(importer: Importer, tmp_path: Path) -> None:
-    importer("grpc", "no/such.proto").refused("there is no file no/such.proto")
+    importer("grpc", "no/such.proto").check_refusal("there is no file no/such.proto")
     path = tmp_path / "a.proto"
     path.write_text('syntax = "proto3";\nimport "no/such.proto";\n')
-    importer("grpc", path).refused("line 2: there is no file no/such.proto")
+    importer("grpc", path).check_refusal("line 2: there is no file no/such.proto")
 
 
 def test_a_field_without_a_value_is_noted(importer: Importer, tmp_path: Path) -> None:

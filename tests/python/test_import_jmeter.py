@@ -287,7 +287,7 @@ def test_an_element_that_is_not_understood_is_refused_by_name_and_line(
     line = text[: text.index(element)].count("\n") + 1
     name = element.partition('testname="')[2].partition('"')[0]
     alone = imported(text)
-    alone.refused("there is no operation that can be imported", reason, f"plan.jmx:{line}: ")
+    alone.check_refusal("there is no operation that can be imported", reason, f"plan.jmx:{line}: ")
     done = imported(_plan(_sampler("other"), element))
     assert list(done.messages) == ["other"]
     assert f"{name!r}: " in done.out
@@ -408,7 +408,7 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_plan_is_refused(imported: Any, case: str) -> None:
     text, reason = HOSTILE[case]
-    imported(text).refused(reason)
+    imported(text).check_refusal(reason)
 
 
 @pytest.mark.parametrize("case", HOSTILE)
@@ -424,8 +424,8 @@ def test_a_refusal_takes_two_seconds_and_200_mib_at_most(tmp_path: Path, case: s
 def test_bytes_that_are_not_text_are_refused(importer: Importer, tmp_path: Path) -> None:
     path = tmp_path / "plan.jmx"
     path.write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
-    importer("jmeter", path).refused("plan.jmx")
-    importer("jmeter", tmp_path).refused(str(tmp_path))
+    importer("jmeter", path).check_refusal("plan.jmx")
+    importer("jmeter", tmp_path).check_refusal(str(tmp_path))
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -502,7 +502,7 @@ EVERY = [
 """Every kind of request; a path that is not encoded is an error in JMeter."""
 
 
-def _without_boundary(received: Received) -> tuple[str, str, str, str]:
+def _replace_boundary(received: Received) -> tuple[str, str, str, str]:
     kind = received.headers.get("content-type", "")
     boundary = kind.partition("; charset")[0].partition("boundary=")[2]
     if boundary:
@@ -536,13 +536,13 @@ def test_jmeter_sends_the_same_requests(importer: Importer, tmp_path: Path) -> N
             timeout=120,
             cwd=tmp_path,
         )
-        sent = sorted(map(_without_boundary, log.requests))
+        sent = sorted(map(_replace_boundary, log.requests))
         log.requests.clear()
         assert importer("jmeter", plan, "--out", "plan.yaml").code == 0
         written = importer.folder / "plan.yaml"
         written.write_text(written.read_text() + "repeats: 1\n")
         assert main(["run", "plan.yaml", "--out", "results"]) in (0, 5)
-        imported = sorted(map(_without_boundary, log.requests))
+        imported = sorted(map(_replace_boundary, log.requests))
     assert len(sent) == len(EVERY)
     assert imported == sent
     shown = adapters.read(["jmeter", *files], done.stdout).report

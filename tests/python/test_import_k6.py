@@ -186,12 +186,12 @@ def test_options_are_the_load(imported: Any, case: str) -> None:
 def test_a_construct_that_is_not_understood_is_refused_by_its_line(
     imported: Any, script: str, name: str, line: int
 ) -> None:
-    imported(script).refused(f"script.js:{line}: ", name)
+    imported(script).check_refusal(f"script.js:{line}: ", name)
 
 
 def test_every_refused_line_is_named(imported: Any) -> None:
     done = imported(_body("if (x) {}", f"http.get({URL});", "for (;;) {}"))
-    done.refused("script.js:3: if statement", "script.js:5: for statement")
+    done.check_refusal("script.js:3: if statement", "script.js:5: for statement")
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ HOSTILE = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_script_is_refused(imported: Any, case: str) -> None:
     script, reason = HOSTILE[case]
-    imported(script).refused(reason)
+    imported(script).check_refusal(reason)
 
 
 @pytest.mark.parametrize("case", HOSTILE)
@@ -289,20 +289,22 @@ def test_a_script_that_takes_long_to_parse_is_given_up(
     imported: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(k6_syntax, "PARSE_S_MAX", 0.0)
-    imported(_body(*[f"http.get({URL});"] * 20_000)).refused("limit steps")
+    imported(_body(*[f"http.get({URL});"] * 20_000)).check_refusal("limit steps")
 
 
 def test_without_a_parser_the_command_names_it(
     importer: Importer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "tree_sitter", None)
-    importer("k6", SHOP).refused("tree-sitter, which is not installed", installation.extra("k6"))
+    importer("k6", SHOP).check_refusal(
+        "tree-sitter, which is not installed", installation.extra("k6")
+    )
 
 
 def test_nothing_of_a_script_is_run(imported: Any, tmp_path: Path) -> None:
     made = tmp_path / "made"
     script = f"{HTTP}import fs from 'fs';\nfs.writeFileSync('{made}', 'x');\n{ONE}"
-    imported(script).refused("an import of fs", "script.js:3: expression statement")
+    imported(script).check_refusal("an import of fs", "script.js:3: expression statement")
     assert not made.exists()
 
 

@@ -58,7 +58,7 @@ def _request(url: str = "http://127.0.0.1/x", body: str = "") -> dict[str, Any]:
     return {"request": {"method": "POST", "url": url, "headers": [], **data}}
 
 
-def _recording(*entries: dict[str, Any]) -> str:
+def _make_recording(*entries: dict[str, Any]) -> str:
     return json.dumps({"log": {"version": "1.2", "entries": entries}})
 
 
@@ -152,12 +152,12 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "many lists in a recording": ("har", "limit nodes", f'{{"log": [{"[]," * NODES_MAX}[]]}}'),
     "many levels in a recording": ("har", "too deep", '{"log": ' + "[" * 10**5 + "]" * 10**5 + "}"),
     "a recorded body of many levels": (
-        "har", "more than 90 levels", _recording(_request(body="[" * 500 + "]" * 500))),
+        "har", "more than 90 levels", _make_recording(_request(body="[" * 500 + "]" * 500))),
     "a recorded body of many lists": (
-        "har", "more than 99,000 values", _recording(_request(body=f"[{'[],' * 10**6}1]"))),
+        "har", "more than 99,000 values", _make_recording(_request(body=f"[{'[],' * 10**6}1]"))),
     "many different requests": (
         "har", "limit values",
-        _recording(*(_request(f"http://127.0.0.1/{n}") for n in range(OPERATIONS_MAX + 1)))),
+        _make_recording(*(_request(f"http://127.0.0.1/{n}") for n in range(OPERATIONS_MAX + 1)))),
     "variables within variables": (
         "postman", "limit steps",
         _collection("{{v0}}", {f"v{n}": f"{{{{v{n + 1}}}}}" * 200 for n in range(8)})),
@@ -174,7 +174,7 @@ def test_a_document_beyond_a_limit_is_refused_by_its_name(
     kind, limit, text = REFUSED[case]
     path = tmp_path / "a.txt"
     path.write_text(text)
-    importer(kind, path).refused("a.txt", limit)
+    importer(kind, path).check_refusal("a.txt", limit)
 
 
 IN_PROPORTION = ["many different requests"]
@@ -264,7 +264,7 @@ def test_too_many_operations_are_refused_and_one_of_them_is_selected(
         path.write_text(json.dumps(_large(30_000)))
     else:
         path.write_text(head + "".join(lines))
-    importer("openapi", path).refused("limit operations", "--only PATTERN")
+    importer("openapi", path).check_refusal("limit operations", "--only PATTERN")
     pattern, name = ("PUT /r77/*", "op77") if form == "json" else ("o77", "o77")
     done = importer("openapi", path, "--only", pattern)
     assert done.code == 0, done.err
@@ -278,7 +278,7 @@ def test_an_operation_that_is_not_selected_costs_nothing(
     content["paths"]["/healthy"] = {"get": {}}
     path = tmp_path / "a.json"
     path.write_text(json.dumps(content))
-    importer("openapi", path).refused("POST /p0", "limit values")
+    importer("openapi", path).check_refusal("POST /p0", "limit values")
     assert list(importer("openapi", path, "--only", "GET *").messages) == ["get-healthy"]
 
 
@@ -301,7 +301,7 @@ def test_a_pattern_may_match_what_the_parameters_add(
 
 def test_the_same_request_counts_once_towards_the_limit(importer: Importer, tmp_path: Path) -> None:
     path = tmp_path / "a.har"
-    path.write_text(_recording(*(_request() for _ in range(OPERATIONS_MAX + 1))))
+    path.write_text(_make_recording(*(_request() for _ in range(OPERATIONS_MAX + 1))))
     done = importer("har", path)
     assert done.code == 0, done.err
     assert f"recorded {OPERATIONS_MAX + 1} times" in done.text

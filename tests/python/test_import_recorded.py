@@ -73,7 +73,7 @@ def test_a_recording_of_binary_content_alone_is_refused(
     importer: Importer, tmp_path: Path, data: dict[str, Any]
 ) -> None:
     request = {"method": "POST", "url": "http://127.0.0.1/up", "postData": data, "bodySize": 4}
-    importer("har", _har(tmp_path, request)).refused(
+    importer("har", _har(tmp_path, request)).check_refusal(
         "there is no operation that can be imported", "a.har:5: entry 1 POST", "body_file"
     )
 
@@ -116,7 +116,7 @@ def test_an_invalid_recording_is_refused(
 ) -> None:
     path = tmp_path / "a.har"
     path.write_text(text)
-    importer("har", path).refused(said)
+    importer("har", path).check_refusal(said)
 
 
 def test_a_collection_of_postman_is_read_with_its_variables(importer: Importer) -> None:
@@ -151,7 +151,7 @@ def test_a_collection_without_requests_is_refused(
     schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
     path = tmp_path / "c.json"
     path.write_text(json.dumps({"info": {"name": "c", "schema": schema}, "item": item}))
-    importer("postman", path).refused("there is no operation that can be imported")
+    importer("postman", path).check_refusal("there is no operation that can be imported")
 
 
 def test_variables_that_contain_each_other_are_resolved_to_a_limit(
@@ -168,7 +168,7 @@ def test_variables_that_contain_each_other_are_resolved_to_a_limit(
 def test_another_format_of_postman_is_refused(importer: Importer, tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     path.write_text('{"id": "1", "requests": []}')
-    importer("postman", path).refused("no collection of Postman 2.0 or 2.1", "exported as")
+    importer("postman", path).check_refusal("no collection of Postman 2.0 or 2.1", "exported as")
 
 
 ANY = {"accept": "*/*"}
@@ -273,7 +273,7 @@ def test_secrets_of_a_command_are_left_out(importer: Importer) -> None:
 def test_commands_that_no_message_can_be_are_refused(
     importer: Importer, command: str, parts: tuple[str]
 ) -> None:
-    importer("curl", command).refused(*parts)
+    importer("curl", command).check_refusal(*parts)
 
 
 def test_secrets_are_known_by_name_and_by_form() -> None:

@@ -56,7 +56,7 @@ def test_a_reference_beyond_the_folder_is_refused(
 ) -> None:
     reference = reference.format(outside=folder.parent / "outside", folder=folder)
     done = importer("openapi", _document(folder, reference))
-    done.refused(f"$ref {reference}", f"it leads outside {folder}", "copy the file into")
+    done.check_refusal(f"$ref {reference}", f"it leads outside {folder}", "copy the file into")
     assert "LEAKED" not in done.err
 
 
@@ -76,7 +76,7 @@ def test_a_symbolic_link_out_of_the_folder_is_refused(
     (folder / link).symlink_to(target.format(outside=folder.parent / "outside"))
     reference = link if link.endswith(".yaml") else f"{link}/secret.yaml"
     done = importer("openapi", _document(folder, reference))
-    done.refused(f"$ref {reference}", f"it leads outside {folder}")
+    done.check_refusal(f"$ref {reference}", f"it leads outside {folder}")
     assert "LEAKED" not in done.err
 
 
@@ -125,15 +125,15 @@ def test_references_to_other_than_small_regular_files_are_refused(
     with (folder / "large").open("wb") as large:
         large.truncate(BYTES_MAX + 1)
     (folder / "loop").symlink_to("loop")
-    importer("openapi", _document(folder, kind)).refused(f"$ref {kind}", reason)
+    importer("openapi", _document(folder, kind)).check_refusal(f"$ref {kind}", reason)
 
 
 def test_a_pipe_that_the_user_names_is_refused_at_once(importer: Importer, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     for kind in ("openapi", "har", "postman"):
-        importer(kind, tmp_path / "pipe.json").refused("not a regular file")
+        importer(kind, tmp_path / "pipe.json").check_refusal("not a regular file")
     os.mkfifo(tmp_path / "pipe.binpb")
-    importer("grpc", tmp_path / "pipe.binpb").refused("not a regular file")
+    importer("grpc", tmp_path / "pipe.binpb").check_refusal("not a regular file")
 
 
 def test_a_chain_of_links_is_followed_to_its_bound(tmp_path: Path) -> None:
@@ -186,14 +186,16 @@ def test_an_import_of_a_proto_beyond_its_folder_is_refused(
     (folder / "there").symlink_to(folder.parent / "outside")
     name = name.format(outside=folder.parent / "outside")
     done = importer("grpc", _protos(folder, name))
-    done.refused(f"import {name}: it leads outside {folder}", "--import")
+    done.check_refusal(f"import {name}: it leads outside {folder}", "--import")
     assert "leaked" not in done.err
 
 
 @pytest.mark.usefixtures("real_engine")
 def test_an_import_of_a_pipe_is_refused_at_once(importer: Importer, folder: Path) -> None:
     os.mkfifo(folder / "pipe.proto")
-    importer("grpc", _protos(folder, "pipe.proto")).refused("import pipe.proto", "not a regular")
+    importer("grpc", _protos(folder, "pipe.proto")).check_refusal(
+        "import pipe.proto", "not a regular"
+    )
 
 
 @pytest.mark.usefixtures("real_engine")
@@ -214,7 +216,7 @@ def test_a_collection_names_a_file_that_is_not_read(importer: Importer, tmp_path
     path = tmp_path / "c.json"
     schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
     path.write_text(json.dumps({"info": {"name": "c", "schema": schema}, "item": [item]}))
-    importer("postman", path).refused("its content is a file: /etc/hostname", "--any-file")
+    importer("postman", path).check_refusal("its content is a file: /etc/hostname", "--any-file")
 
 
 def test_a_file_of_a_curl_command_is_named_and_not_copied(importer: Importer, folder: Path) -> None:

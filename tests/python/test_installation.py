@@ -108,7 +108,7 @@ def test_a_service_that_is_not_installed_names_its_package() -> None:
     service, (caller, folder) = manifests.load().by_language["go"], manifests.callers()["go"]
     for manifest in (service, caller):
         with pytest.raises(NotInstalled, match=f"install wirelab-services-go=={wanted}"):
-            builds.installed(manifest, folder)
+            builds.find_installed(manifest, folder)
 
 
 @pytest.fixture
@@ -134,19 +134,19 @@ def test_a_companion_is_used_if_it_has_the_version_of_wirelab(
 ) -> None:
     go, java = companion("go"), companion("java")
     catalogue, callers = manifests.load(), manifests.callers()
-    assert builds.installed(catalogue.by_language["go"], catalogue.folders["go"]) == go / "go"
-    assert builds.installed(*callers["go"]) == go / "go-caller"
+    assert builds.find_installed(catalogue.by_language["go"], catalogue.folders["go"]) == go / "go"
+    assert builds.find_installed(*callers["go"]) == go / "go-caller"
     monkeypatch.setattr(shutil, "which", lambda program: f"/usr/bin/{program}")
-    assert builds.installed(*callers["java"]) == java / "java-caller"
+    assert builds.find_installed(*callers["java"]) == java / "java-caller"
     monkeypatch.setattr(shutil, "which", lambda program: None)
     with pytest.raises(NotInstalled, match="needs java, which is not in PATH"):
-        builds.installed(catalogue.by_language["java"], catalogue.folders["java"])
+        builds.find_installed(catalogue.by_language["java"], catalogue.folders["java"])
 
 
 def test_a_companion_of_another_version_is_refused(companion: Callable[..., Path]) -> None:
     companion("go", "0.0.1")
     with pytest.raises(NotInstalled, match=r"installed in version 0\.0\.1, and wirelab in"):
-        builds.installed(*manifests.callers()["go"])
+        builds.find_installed(*manifests.callers()["go"])
 
 
 @pytest.mark.usefixtures("packaged", "no_orphans")

@@ -191,7 +191,7 @@ def test_losses_are_tested_by_the_same_link_without_loss() -> None:
     proposal = proposal_of(text_of("rest@rust", lossy), loss)
     (test,) = proposal.record.tests
     assert test.change == "link=bad-without-loss"
-    derived = _derived(text_of("rest@rust", lossy), proposal)
+    derived = _derive(text_of("rest@rust", lossy), proposal)
     clean = derived.links[1]
     assert not isinstance(clean, str)
     assert clean.both is not None
@@ -242,7 +242,7 @@ def test_a_cause_with_a_switch_in_the_cell_is_tested_there(
     assert test.ms_predicted == pytest.approx(finding["ms_total"] / 100)
     if after is not None:
         assert test.after.stack == "rest@rust" + after
-    planned = planning.schedule(_derived(text, proposal), manifests.load()).trials
+    planned = planning.schedule(_derive(text, proposal), manifests.load()).trials
     spots = {point_key(trial.cell.point) for trial in planned}
     assert spots == {point_key(spot.point) for spot in (test.before, test.after)}
 
@@ -253,7 +253,7 @@ def test_a_fault_that_makes_the_service_slow_is_switched_off_alone() -> None:
     (test,) = proposal.record.tests
     assert test.before.options["faults"]["delay_us"] == 30000
     assert test.after.options["faults"] == {"wrong": {"every": 9, "what": "content"}}
-    derived = _derived(text, proposal)
+    derived = _derive(text, proposal)
     table = placement.choose("pinned")
     shown = {
         trial.cell.point.options["faults"].get("delay_us"): settings(derived, trial, table, {})
@@ -291,18 +291,18 @@ def test_worlds_tell_whether_the_switch_was_the_cause(
     """Where it is, 30 ms go; where it is none, nothing does, and that is said."""
     (test,) = proposal_of(text_of(stack, "wlan") + more, finding).record.tests
     record = Interventions(minimum_share=0.05, tests=(test,))
-    slow = _at(test.before, [40.0, 40.4, 39.8, 40.2], finding)
+    slow = _trials_at(test.before, [40.0, 40.4, 39.8, 40.2], finding)
     for times, verdict, occurrences in (
         ([10.0, 10.2, 9.9, 10.1], "holds", 0.0),
         ([40.1, 39.9, 40.3, 40.0], "does not hold", 1.0),
     ):
         left = [finding] if occurrences else []
-        (tested,) = judge(record, [*slow, *_at(test.after, times, *left)]).tested
+        (tested,) = judge(record, [*slow, *_trials_at(test.after, times, *left)]).tested
         assert tested.verdict == verdict
         assert tested.occurrences == pytest.approx((1.0, occurrences))
 
 
-def _at(spot: Spot, times_ms: Sequence[float], *findings: dict[str, Any]) -> list[Trial]:
+def _trials_at(spot: Spot, times_ms: Sequence[float], *findings: dict[str, Any]) -> list[Trial]:
     """Trials of that point."""
     trials = trials_of(spot.stack, times_ms, *findings)
     return [replace(trial, point=spot.point) for trial in trials]
@@ -336,7 +336,7 @@ def test_the_test_is_an_experiment_of_exactly_those_points() -> None:
     the predictions do."""
     split = finding_of(SPLIT, 100, 400.0, "server.writes", "joined")
     proposal = proposal_of(text_of(), STALL, split)
-    derived = _derived(text_of(), proposal, repeats=3)
+    derived = _derive(text_of(), proposal, repeats=3)
     planned = planning.schedule(derived, manifests.load()).trials
     record = Interventions.model_validate(derived.interventions)
     assert record == proposal.record
@@ -350,7 +350,7 @@ def test_the_test_is_an_experiment_of_exactly_those_points() -> None:
     )
 
 
-def _derived(text: str, proposal: Proposal, repeats: int = 2) -> Experiment:
+def _derive(text: str, proposal: Proposal, repeats: int = 2) -> Experiment:
     written = proposal.matrix.text(documents.read(text, "file").values, proposal.record, repeats)
     return experiment_file.parse(written, "derived")
 

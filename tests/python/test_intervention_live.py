@@ -41,7 +41,7 @@ pytestmark = [
 ]
 
 
-def _tested(
+def _test_finding(
     folder: Path,
     cause: str,
     axes: str,
@@ -70,7 +70,9 @@ def _ends(trials: list[Trial], axis: str, value: str) -> list[TcpStart]:
 def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path) -> None:
     """1 MB at 50 ms of round trip: 10, 20, 40 … segments a round trip, seven in all; with a
     window of 1000 one is enough, and the receiver offers as much."""
-    judged, trials = _tested(tmp_path / "run", "slow-start", "codec=text&connection=close", "1 MB")
+    judged, trials = _test_finding(
+        tmp_path / "run", "slow-start", "codec=text&connection=close", "1 MB"
+    )
     assert judged.planned.change == "initial_window=1000"
     assert judged.planned.claim.ms_per_call > 150.0
     assert judged.verdict == "holds", judged
@@ -89,7 +91,9 @@ def test_slow_start_is_found_predicted_and_ended_by_a_wide_window(tmp_path: Path
 
 def test_a_window_that_shrinks_in_pauses_is_found_predicted_and_kept(tmp_path: Path) -> None:
     """A pause of 1.5 s is six retransmission timeouts: each halves the window."""
-    judged, trials = _tested(tmp_path / "run", "idle-restart", "codec=text", "300 kB", "1500 ms")
+    judged, trials = _test_finding(
+        tmp_path / "run", "idle-restart", "codec=text", "300 kB", "1500 ms"
+    )
     assert judged.planned.change == "after_idle=keep"
     assert judged.planned.claim.ms_per_call > 40.0
     assert judged.verdict == "holds", judged
@@ -112,7 +116,7 @@ def test_a_small_buffer_is_found_predicted_and_widened(
     """Some 48 kB through a buffer of 16 KiB, each of which takes a round trip of 50 ms. The
     kernel's own begins at 64 kB (tcp(7), tcp_rmem), into which the message fits."""
     axis = f"{side}.tcp_window"
-    judged, trials = _tested(
+    judged, trials = _test_finding(
         tmp_path / "run", "tcp-window-exhausted", f"{axis}=16KiB", size, operation=operation
     )
     assert judged.planned.change == f"{axis}=kernel"

@@ -86,14 +86,16 @@ class Lab:
     def wait_for_the_last_trial(self) -> Path:
         """Its folder, once the engine makes calls."""
         finished = self.trials - 1
-        self._until(lambda: self._lines() == finished and bool(self._plans()), BUILD_S_MAX)
-        self._until(lambda: len(self._plans()) == self.trials and bool(self.engines()), WAIT_S_MAX)
+        self._wait_until(lambda: self._lines() == finished and bool(self._plans()), BUILD_S_MAX)
+        self._wait_until(
+            lambda: len(self._plans()) == self.trials and bool(self.engines()), WAIT_S_MAX
+        )
         return max(self._plans(), key=lambda path: path.stat().st_mtime_ns).parent
 
     def _plans(self) -> list[Path]:
         return list(self.out.glob("trials/*/plan.json"))
 
-    def _until(self, condition: Callable[[], bool], seconds: float) -> None:
+    def _wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             assert self.process.poll() is None, self.process.communicate()
@@ -299,7 +301,7 @@ def test_a_database_of_the_lab_that_dies_fails_its_trial(
     postmaster.kill()
     (failed,) = lab.end()["failed"]
     assert "PostgreSQL ended with signal SIGKILL during the trial" in failed["reason"]
-    assert _ended(family)
+    assert _have_ended(family)
     assert not data.parent.exists()
     kept = running.read(lab.out).trials
     assert [trial.status for trial in kept] == ["measured", "failed"]
@@ -318,14 +320,14 @@ def test_a_killed_lab_leaves_every_acknowledged_row_and_the_next_start_cleans_up
     data = _data(postmaster)
     lab.process.kill()
     lab.process.communicate()
-    assert _ended(children)
+    assert _have_ended(children)
     acknowledged = callers.stop()
     assert acknowledged <= _rows_of(data, installation)
     kept = running.read(lab.out).trials
     assert len(kept) == 1
     lab.go_on(kept)
     assert not data.parent.exists()
-    assert _left_of(lab.process.pid) == []
+    assert _list_leftovers(lab.process.pid) == []
 
 
 def test_a_killed_lab_leaves_every_acknowledged_row_in_sqlite(started: Callable[..., Lab]) -> None:
@@ -336,7 +338,7 @@ def test_a_killed_lab_leaves_every_acknowledged_row_in_sqlite(started: Callable[
     children = lab.children()
     lab.process.kill()
     lab.process.communicate()
-    assert _ended(children)
+    assert _have_ended(children)
     acknowledged = callers.stop()
     (file,) = trial.glob("*/records.sqlite")
     with contextlib.closing(sqlite3.connect(file)) as connection:
@@ -360,7 +362,7 @@ def _data(postmaster: psutil.Process) -> Path:
     return Path(words[words.index("-D") + 1])
 
 
-def _ended(processes: list[psutil.Process]) -> bool:
+def _have_ended(processes: list[psutil.Process]) -> bool:
     _, alive = psutil.wait_procs(processes, timeout=10)
     return all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
 
@@ -387,7 +389,7 @@ def _rows_of(data: Path, installation: Installation) -> set[int]:
     return {int(value) for value in values if value}
 
 
-def _left_of(pid: int) -> list[Path]:
+def _list_leftovers(pid: int) -> list[Path]:
     """Folders and control groups of a lab that has ended."""
     roots = (Path(tempfile.gettempdir()), cgroups.V1, cgroups.V2)
     return [path for root in roots for path in root.glob(f"{PREFIX}{pid}-*")]

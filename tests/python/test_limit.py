@@ -116,11 +116,11 @@ def test_a_file_takes_the_duration_of_the_command_line(
     assert "--link applies only to services named on the command line" in capsys.readouterr().err
 
 
-def answering(at_most: float, calls_min: float) -> Callable[..., tuple[Trial, ...]]:
+def simulate_answers(at_most: float, calls_min: float) -> Callable[..., tuple[Trial, ...]]:
     """In place of trials: p50 is 1 ms up to a rate and 1 s above it; windows of a lower rate than
     ``calls_min`` have too few calls for a percentile."""
 
-    def measured(
+    def measure(
         _: _Bench, loads: Sequence[dict[str, Any]], name: str, window_s: float | None = None
     ) -> tuple[Trial, ...]:
         made = []
@@ -136,7 +136,7 @@ def answering(at_most: float, calls_min: float) -> Callable[..., tuple[Trial, ..
             made.append(one)
         return tuple(made)
 
-    return measured
+    return measure
 
 
 QUESTION = LimitQuestion(
@@ -153,7 +153,7 @@ def test_rates_with_too_few_calls_are_left_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The first rate that is asked has too few calls; the limit lies above it."""
-    monkeypatch.setattr(_Bench, "measured", answering(at_most=2_000.0, calls_min=500.0))
+    monkeypatch.setattr(_Bench, "measure", simulate_answers(at_most=2_000.0, calls_min=500.0))
     found = limit(QUESTION, tmp_path, Silent())
     assert found.limit.estimate == pytest.approx(2_000.0, rel=0.05)
     assert all(probe.rate >= 500.0 for _, probe in found.found.probes)
@@ -162,12 +162,12 @@ def test_rates_with_too_few_calls_are_left_out(
 def test_a_search_ends_if_no_rate_has_enough_calls(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(_Bench, "measured", answering(at_most=2_000.0, calls_min=1e9))
+    monkeypatch.setattr(_Bench, "measure", simulate_answers(at_most=2_000.0, calls_min=1e9))
     with pytest.raises(TooFewCalls, match="longer --duration"):
         limit(QUESTION, tmp_path, Silent())
 
 
-def shown(
+def show_answer(
     found: SteadyLimit, closed_rate: float, capsys: pytest.CaptureFixture[str], folder: Path
 ) -> tuple[str, dict[str, Any], int]:
     """What the command prints, its document and its exit code."""
@@ -187,7 +187,7 @@ def test_a_limit_that_the_machine_held_up_is_not_measurable(
         return made <= 16 and rate < 361.0
 
     found = replace(find_limit(ask, 369.0, Windows(3.0, 3.0), 16), failed_check=180.5, checks=2)
-    text, document, code = shown(found, 369.0, capsys, tmp_path)
+    text, document, code = show_answer(found, 369.0, capsys, tmp_path)
     assert re.match(r"Not measurable: the machine held up \d+ % of the probes\.", text)
     assert (document["measurable"], document["limit_per_s"], code) == (False, None, 5)
 
@@ -196,10 +196,10 @@ def test_a_limit_far_below_the_closed_load_is_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     found = find_limit(lambda rate, _: rate < 178.0, 369.0, Windows(3.0, 3.0))
-    text, document, code = shown(found, 369.0, capsys, tmp_path)
+    text, document, code = show_answer(found, 369.0, capsys, tmp_path)
     assert "A closed load reached 369 calls per second; the limit is below 60 % of that." in text
     assert (document["below_closed_rate"], code) == (True, 0)
-    text, document, _ = shown(found, 200.0, capsys, tmp_path)
+    text, document, _ = show_answer(found, 200.0, capsys, tmp_path)
     assert "below 60" not in text
     assert not document["below_closed_rate"]
 
@@ -208,9 +208,9 @@ def test_the_answer_names_whether_longer_windows_moved_it(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     found = find_limit(lambda rate, _: rate < 361.0, 369.0, Windows(3.0, 24.0))
-    text, _, _ = shown(found, 369.0, capsys, tmp_path)
+    text, _, _ = show_answer(found, 369.0, capsys, tmp_path)
     assert "Windows of 12 s and of half that length give the same limit." in text
     moving = replace(found, window_s=24.0, moved=-0.05)
-    text, document, _ = shown(moving, 369.0, capsys, tmp_path)
+    text, document, _ = show_answer(moving, 369.0, capsys, tmp_path)
     assert "still moved by -5.0 % with windows of 24 s, the longest." in text
     assert (document["settled"], document["window_s"]) == (False, 24.0)

@@ -66,7 +66,7 @@ def test_the_slope_is_that_of_least_squares() -> None:
 def test_averages_of_ratios(power: float, expected: float) -> None:
     """Ratios 2 and 0.5 have the means 1.25, 0.8 and 1."""
     cells = [[2.0, 2.0], [1.0, 1.0]], [[1.0, 1.0], [2.0, 2.0]]
-    assert linear_contrasts.weighted_average(*cells, power).estimate == pytest.approx(expected)
+    assert linear_contrasts.average_paired_ratios(*cells, power).estimate == pytest.approx(expected)
 
 
 def test_the_interval_of_an_average_covers_the_truth() -> None:
@@ -78,7 +78,9 @@ def test_the_interval_of_an_average_covers_the_truth() -> None:
         noise = np.exp(random.normal(0, 0.03, (6, 4)))
         tops = [(r * row).tolist() for r, row in zip((2.0, 0.5, 1.5), noise[:3], strict=True)]
         bottoms = noise[3:].tolist()
-        low, high = linear_contrasts.bounds(linear_contrasts.weighted_average(tops, bottoms, 1.0))
+        low, high = linear_contrasts.bounds(
+            linear_contrasts.average_paired_ratios(tops, bottoms, 1.0)
+        )
         hits += low <= truth <= high
     assert hits >= stats.binom.ppf(0.001, 1000, 0.94)
 

@@ -64,15 +64,15 @@ def _outcomes(given: Trial) -> dict[str, str]:
     return {found.name: found.outcome for found in check(given) if found.name in NAMES}
 
 
-def _changed(path: str, value: object) -> Json:
+def _change(path: str, value: object) -> Json:
     """The link with one value replaced, e.g. ``measured.rtt_ms.p50``."""
     head, _, rest = path.partition(".")
-    return _within(LINK, [head, *filter(None, rest.split("."))], value)
+    return _replace_value(LINK, [head, *filter(None, rest.split("."))], value)
 
 
-def _within(part: Json, keys: list[str], value: object) -> Json:
+def _replace_value(part: Json, keys: list[str], value: object) -> Json:
     head, *rest = keys
-    return {**part, head: _within(part[head], rest, value) if rest else value}
+    return {**part, head: _replace_value(part[head], rest, value) if rest else value}
 
 
 def test_a_link_that_was_as_asked_for_is_ok() -> None:
@@ -121,12 +121,12 @@ def test_a_link_that_differs_from_its_order_marks_the_trial(
 ) -> None:
     # The emulator's core is the engine's; the synthetic window is 2 s long.
     placement = PlacementRecord("cores", service=(0,), engine=(1,), emulator=(1,))
-    outcomes = _outcomes(_trial(_changed(path, value), placement=placement))
+    outcomes = _outcomes(_trial(_change(path, value), placement=placement))
     assert {name for name, outcome in outcomes.items() if outcome == "marked"} == {marked}
 
 
 def _syn_loss(offered: int, lost: int, percent: float = 2.9) -> tuple[str, str]:
-    link = _changed("nominal.syn_loss_percent", {"forward": 0.0, "backward": percent})
+    link = _change("nominal.syn_loss_percent", {"forward": 0.0, "backward": percent})
     none = {"offered": 0, "lost": 0}
     link["syns"] = {"forward": none, "backward": {"offered": offered, "lost": lost}}
     (found,) = (found for found in check(_trial(link)) if found.name == "link SYN loss")
@@ -153,14 +153,14 @@ def test_few_syns_tell_nothing_unless_too_many_are_lost() -> None:
 
 
 def test_a_link_that_did_not_count_syns_is_reported() -> None:
-    link = _changed("nominal.syn_loss_percent", {"forward": 0.0, "backward": 2.9})
+    link = _change("nominal.syn_loss_percent", {"forward": 0.0, "backward": 2.9})
     (found,) = (found for found in check(_trial(link)) if found.name == "link SYN loss")
     assert found.outcome == "not-measurable"
     assert "did not count SYNs" in found.reason
 
 
 def test_a_slow_link_may_be_off_and_late_by_a_share_of_its_round_trip() -> None:
-    slow = _changed("nominal.rtt_ms", 850.0)
+    slow = _change("nominal.rtt_ms", 850.0)
     slow = {**slow, "measured": {"rtt_ms": {"p50": 930.0}}, "lateness_us": {"p99": 42_000.0}}
     outcomes = _outcomes(_trial(slow))
     assert outcomes["link round trip"] == "ok"
@@ -168,11 +168,11 @@ def test_a_slow_link_may_be_off_and_late_by_a_share_of_its_round_trip() -> None:
 
 
 def test_a_delay_that_varies_is_judged_by_its_mean() -> None:
-    assert _outcomes(_trial(_changed("profile.both.jitter_ms", 0.5)))["link round trip"] == "marked"
+    assert _outcomes(_trial(_change("profile.both.jitter_ms", 0.5)))["link round trip"] == "marked"
 
 
 def test_an_emulator_on_a_core_of_its_own_may_use_all_of_it() -> None:
-    busy = _changed("cpu_window_s", 1.9)
+    busy = _change("cpu_window_s", 1.9)
     apart = PlacementRecord("cores", service=(0,), engine=(1,), emulator=(2,))
     assert _outcomes(_trial(busy, placement=apart))["emulator CPU"] == "ok"
     loose = PlacementRecord("cores", service=(0,), engine=(1,), emulator="unpinned")
@@ -198,7 +198,7 @@ def test_link_figures_without_a_measurement_are_not_measurable() -> None:
 
 
 def test_bare_veth_has_no_emulator_to_judge() -> None:
-    outcomes = _outcomes(_trial(_changed("driver", "veth")))
+    outcomes = _outcomes(_trial(_change("driver", "veth")))
     assert not {"emulator lateness", "emulator CPU"} & set(outcomes)
 
 

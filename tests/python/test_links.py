@@ -287,7 +287,7 @@ def test_an_interrupted_run_leaves_no_namespace_and_goes_on(
     stop = Interruption()
 
     class Inside(Silent):
-        def inside(self, progress: EngineProgress) -> None:
+        def update(self, progress: EngineProgress) -> None:
             stop.requested = True
 
     with pytest.raises(Interrupted, match="0 of 2"):
@@ -338,7 +338,7 @@ def test_metrics_are_read_from_within_the_services_namespace() -> None:
         ready: list[HTTPServer] = []
 
         def serve() -> None:
-            descriptor = namespaces.opened(name)
+            descriptor = namespaces.open_namespace(name)
             namespaces.enter(descriptor)
             os.close(descriptor)
             ready.append(HTTPServer(("127.0.0.1", 0), Page))

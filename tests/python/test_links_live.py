@@ -138,7 +138,7 @@ def test_a_link_killed_in_mid_trial_fails_it_and_the_next_one_is_measured(tmp_pa
     text = TEXT.replace("300 ms", "5 s").replace("lan", FIVE)
     (tmp_path / "live.yaml").write_text(text)
     lab = _lab(tmp_path)
-    _until(lambda: bool(list(tmp_path.glob("run/trials/*/plan.json"))))
+    _wait_until(lambda: bool(list(tmp_path.glob("run/trials/*/plan.json"))))
     (link,) = [child for child in psutil.Process(lab.pid).children() if "link" in child.cmdline()]
     link.send_signal(signal.SIGKILL)
     lab.wait(WAIT_S)
@@ -155,14 +155,14 @@ def test_a_lab_that_is_stopped_or_killed_leaves_nothing(
     text = TEXT.replace("lan", FIVE) + "capture: both\n"
     (tmp_path / "live.yaml").write_text(text.replace("300 ms", "5 s"))
     lab = _lab(tmp_path)
-    _until(lambda: bool(list(tmp_path.glob("run/trials/*/plan.json"))))
+    _wait_until(lambda: bool(list(tmp_path.glob("run/trials/*/plan.json"))))
     children = psutil.Process(lab.pid).children(recursive=True)
     own = {f"wl-{child.pid}-{side}" for child in children for side in "cs"}
     assert own & _links()
     lab.send_signal(number)
     lab.wait(WAIT_S)
     psutil.wait_procs(children, timeout=WAIT_S)
-    _until(lambda: not own & _links())
+    _wait_until(lambda: not own & _links())
     assert running.read(tmp_path / "run").trials == ()
 
 
@@ -177,7 +177,7 @@ def _lab(folder: Path) -> subprocess.Popen[bytes]:
     )
 
 
-def _until(holds: Callable[[], bool]) -> None:
+def _wait_until(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + WAIT_S
     while not holds():
         assert time.monotonic() < deadline, "waited in vain"

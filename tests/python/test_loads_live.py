@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.python.counting_server import counting_server
+from tests.python.counting_server import serve_counting
 from wirelab.checks import periods
 from wirelab.documents.plan import Plan, Window
 from wirelab.experiment import loading as experiment_file
@@ -28,10 +28,10 @@ Json = dict[str, Any]
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
 
 
-def _driven(load: Json, folder: Path, *, delay_s: float = 0.005) -> tuple[GroupResult, list[float]]:
+def _drive(load: Json, folder: Path, *, delay_s: float = 0.005) -> tuple[GroupResult, list[float]]:
     """The engine's result, and arrivals in seconds from the begin of the window."""
     process = Load.model_validate(load)
-    with counting_server(delay_s) as (address, arrivals), Interruption() as interruption:
+    with serve_counting(delay_s) as (address, arrivals), Interruption() as interruption:
         group = {
             "name": "main",
             "target": address,
@@ -51,17 +51,17 @@ def _driven(load: Json, folder: Path, *, delay_s: float = 0.005) -> tuple[GroupR
     return result, [(at - start_ns) / 1e9 for at in arrivals]
 
 
-def _within(arrivals: list[float], start_s: float, end_s: float) -> int:
+def _count_within(arrivals: list[float], start_s: float, end_s: float) -> int:
     return sum(start_s <= at < end_s for at in arrivals)
 
 
 def test_a_rate_over_time_is_that_on_the_wire(tmp_path: Path) -> None:
     stages = [{"duration": "1 s", "target": 300}, {"duration": "1 s", "target": 300}]
     stages += [{"duration": "0 s", "target": 50}, {"duration": "1 s", "target": 50}]
-    result, arrivals = _driven({"ramping": {"stages": stages, "in_flight_max": 32}}, tmp_path)
+    result, arrivals = _drive({"ramping": {"stages": stages, "in_flight_max": 32}}, tmp_path)
     assert [round(one.calls_planned or 0.0) for one in result.periods] == [150, 300, 50]
     for period, planned in zip(result.periods, (150, 300, 50), strict=True):
-        seen = _within(arrivals, period.start_s, periods.end_s(period))
+        seen = _count_within(arrivals, period.start_s, periods.end_s(period))
         assert period.calls == pytest.approx(planned, abs=2)
         assert period.sent == pytest.approx(planned, rel=0.2)
         assert seen == pytest.approx(period.sent, rel=0.1, abs=10)
@@ -74,11 +74,13 @@ def test_users_come_and_go_on_the_wire_as_planned(tmp_path: Path) -> None:
     """With a delay of 20 ms a user makes somewhat less than 50 calls per second."""
     stages = [{"duration": "1 s", "target": 8}, {"duration": "1 s", "target": 8}]
     stages += [{"duration": "0 s", "target": 2}, {"duration": "1 s", "target": 2}]
-    result, arrivals = _driven({"closed": {"stages": stages}}, tmp_path, delay_s=0.02)
+    result, arrivals = _drive({"closed": {"stages": stages}}, tmp_path, delay_s=0.02)
     assert [one.users_planned for one in result.periods] == pytest.approx([4.5, 8.0, 2.0])
     users = [one.users or 0.0 for one in result.periods]
     assert users == pytest.approx([4.5, 8.0, 2.0], rel=0.15, abs=0.4)
-    ramp, high, low = (_within(arrivals, one.start_s, periods.end_s(one)) for one in result.periods)
+    ramp, high, low = (
+        _count_within(arrivals, one.start_s, periods.end_s(one)) for one in result.periods
+    )
     assert low < ramp < high
     assert high == pytest.approx(4 * low, rel=0.4)
     assert high == pytest.approx(result.periods[1].sent, rel=0.1, abs=8)
@@ -87,27 +89,27 @@ def test_users_come_and_go_on_the_wire_as_planned(tmp_path: Path) -> None:
 def test_pauses_are_part_of_a_users_time(tmp_path: Path) -> None:
     think = {"mean": "30 ms", "distribution": "exponential"}
     closed = {"stages": [{"duration": "0 s", "target": 6}, {"duration": "2 s", "target": 6}]}
-    result, arrivals = _driven({"closed": {**closed, "think": think}}, tmp_path)
+    result, arrivals = _drive({"closed": {**closed, "think": think}}, tmp_path)
     assert result.periods[0].users == pytest.approx(6.0, rel=0.1)
     # 6 users / (30 ms pause + 5 ms and more of a call).
     assert 6 * 2 / 0.06 < len(arrivals) < 6 * 2 / 0.03
 
 
 def test_users_end_after_their_iterations(tmp_path: Path) -> None:
-    result, arrivals = _driven({"closed": {"users": 5, "iterations": 12}}, tmp_path)
+    result, arrivals = _drive({"closed": {"users": 5, "iterations": 12}}, tmp_path)
     assert len(arrivals) == result.calls == result.calls_planned == 60
     assert result.window_s < 5.0
 
 
 def test_bursts_arrive_at_once_and_between_them_nothing_does(tmp_path: Path) -> None:
     bursts = {"calls": 30, "gap": "500 ms", "in_flight_max": 30}
-    result, arrivals = _driven({"bursts": bursts}, tmp_path)
+    result, arrivals = _drive({"bursts": bursts}, tmp_path)
     assert len(result.periods) == 4
     for number, burst in enumerate(result.periods):
         assert burst.start_s == pytest.approx(0.5 * number, abs=1e-6)
         assert (burst.calls_planned, burst.calls, burst.sent) == (30.0, 30, 30)
         assert burst.sent_after_s is not None
-        assert _within(arrivals, burst.start_s, burst.start_s + 0.45) == 30
+        assert _count_within(arrivals, burst.start_s, burst.start_s + 0.45) == 30
     assert len(arrivals) == 120
 
 

@@ -24,7 +24,7 @@ def _disk_bytes(path: Path) -> int:
     return path.stat().st_blocks * 512
 
 
-def _numbered(first: int, last: int) -> bytes:
+def _number_lines(first: int, last: int) -> bytes:
     """Lines of 100 bytes."""
     return b"".join(b"%099d\n" % number for number in range(first, last))
 
@@ -38,7 +38,7 @@ def test_start_and_end_of_a_long_log_stay_in_whole_lines(
     log = BoundedLog(tmp_path / "log")
     with log.path.open("ab", buffering=0) as file:
         for block in range(100):
-            file.write(_numbered(block * 10_000, (block + 1) * 10_000))
+            file.write(_number_lines(block * 10_000, (block + 1) * 10_000))
             log.trim()
             assert log.size() == (block + 1) * MB
             assert _disk_bytes(log.path) <= 2 * KEPT_BYTES + RELEASE_BYTES + 2 * MB
@@ -60,7 +60,7 @@ def test_start_and_end_of_a_long_log_stay_in_whole_lines(
 
 def test_a_short_log_stays_as_it_is(tmp_path: Path) -> None:
     log = BoundedLog(tmp_path / "log")
-    content = _numbered(0, 2 * KEPT_BYTES // 100)
+    content = _number_lines(0, 2 * KEPT_BYTES // 100)
     log.path.write_bytes(content)
     log.trim()
     log.finish()

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.python.synthetic_run import REST, World, failing, point, trial, with_result
+from tests.python.synthetic_run import REST, World, fail_some_calls, point, trial, with_result
 from wirelab import checkout
 from wirelab.checks import load as load_checks
 from wirelab.checks.beginning import movement
@@ -44,7 +44,7 @@ JAVA = "rest@java?codec=json"
 Disturb = Callable[[Trial], Trial]
 
 
-def measured(
+def make_cell(
     disturb: Disturb, load: Json = MANY, world: World = IDLE, stack: str = REST, trials: int = 4
 ) -> Cell:
     """A cell of disturbed trials, with their checks."""
@@ -55,16 +55,16 @@ def measured(
     )
 
 
-def waiting(share: float) -> Disturb:
+def delay_replies(share: float) -> Disturb:
     """A slowed client: every reply waits for it for a share of its response time."""
 
     def disturb(given: Trial) -> Trial:
-        return with_times(given, "backlog", scaled(given.result.times["response"], share))
+        return with_times(given, "backlog", scale(given.result.times["response"], share))
 
     return disturb
 
 
-def scaled(times: Times, share: float) -> Times:
+def scale(times: Times, share: float) -> Times:
     return replace(
         times,
         mean_ns=times.mean_ns * share,
@@ -107,10 +107,10 @@ def healthy(given: Trial) -> Trial:
 
 
 DISTURBED: Sequence[tuple[str, Disturb, Json, World, str, set[str]]] = (
-    ("slowed", waiting(0.4), MANY, IDLE, REST, {"rate", "response_p50", "response_p99"}),
+    ("slowed", delay_replies(0.4), MANY, IDLE, REST, {"rate", "response_p50", "response_p99"}),
     # A service at its limit answers as many calls as it can, however late they are read.
-    ("slowed", waiting(0.4), MANY, BUSY, REST, {"response_p50", "response_p99"}),
-    ("slowed", waiting(0.4), OPEN, IDLE, REST, {"response_p50", "response_p99"}),
+    ("slowed", delay_replies(0.4), MANY, BUSY, REST, {"response_p50", "response_p99"}),
+    ("slowed", delay_replies(0.4), OPEN, IDLE, REST, {"response_p50", "response_p99"}),
     ("frozen", frozen(0.8), MANY, IDLE, REST, {"rate", "response_p50"}),
     ("frozen", frozen(0.8), OPEN, IDLE, REST, {"response_p50", "response_p99"}),
     ("stolen", stolen(0.4), MANY, IDLE, REST, {"rate", "response_p50", "response_p99"}),
@@ -139,7 +139,7 @@ SHOWN = (RATE, RESPONSE_P50, RESPONSE_P99, CLIENT_CPU, SERVICE_CPU)
 def test_only_disturbed_figures_are_marked(
     name: str, disturb: Disturb, load: Json, world: World, stack: str, marked: set[str]
 ) -> None:
-    found = figure_marks(measured(disturb, load, world, stack))
+    found = figure_marks(make_cell(disturb, load, world, stack))
     assert found.keys() & {figure.name for figure in SHOWN} == marked, name
 
 
@@ -147,12 +147,12 @@ def test_only_disturbed_figures_are_marked(
 @pytest.mark.parametrize("world", [IDLE, BUSY])
 def test_healthy_worlds_have_no_mark(load: Json, world: World) -> None:
     for seed in range(10):
-        assert not figure_marks(measured(healthy, load, replace(world, seed=seed)))
+        assert not figure_marks(make_cell(healthy, load, replace(world, seed=seed)))
 
 
 def test_a_jvm_that_was_warm_early_is_not_marked() -> None:
     """The check of the trial still states that its warm-up was short."""
-    cell = measured(cold(0.0), stack=JAVA)
+    cell = make_cell(cold(0.0), stack=JAVA)
     assert all(check_of(one, "warm-up").outcome == "marked" for one in cell.trials)
     assert not figure_marks(cell)
 
@@ -162,7 +162,7 @@ def check_of(given: Trial, name: str) -> Check:
 
 
 def test_a_mark_has_the_amount() -> None:
-    marks = figure_marks(measured(waiting(0.4)))
+    marks = figure_marks(make_cell(delay_replies(0.4)))
     assert [mark.text for mark in marks["response_p50"]] == ["engine backlog, up to 40 %"]
     assert marks["response_p50"][0].trials == 4
 
@@ -170,21 +170,21 @@ def test_a_mark_has_the_amount() -> None:
 def test_disturbances_within_the_interval_or_threshold_are_not_marked() -> None:
     """6 % of a figure that its trials know to 1 % is marked, of one that they know to 50 % not."""
     narrow, wide = replace(IDLE, spread=0.005), replace(IDLE, spread=0.3)
-    assert "response_p50" in figure_marks(measured(waiting(0.06), world=narrow), 0.05)
-    assert "response_p50" not in figure_marks(measured(waiting(0.06), world=narrow), 0.07)
-    assert "response_p50" not in figure_marks(measured(waiting(0.06), world=wide), 0.05)
+    assert "response_p50" in figure_marks(make_cell(delay_replies(0.06), world=narrow), 0.05)
+    assert "response_p50" not in figure_marks(make_cell(delay_replies(0.06), world=narrow), 0.07)
+    assert "response_p50" not in figure_marks(make_cell(delay_replies(0.06), world=wide), 0.05)
 
 
 def test_one_disturbed_trial_of_four_moves_the_mean_by_a_quarter() -> None:
-    made = iter((waiting(0.4), healthy, healthy, healthy))
-    (mark,) = figure_marks(measured(lambda given: next(made)(given)))["response_p50"]
+    made = iter((delay_replies(0.4), healthy, healthy, healthy))
+    (mark,) = figure_marks(make_cell(lambda given: next(made)(given)))["response_p50"]
     assert (mark.trials, round(mark.bias or 0.0, 3)) == (1, 0.1)
 
 
 def test_the_wake_up_of_a_client_is_part_of_one_call_at_a_time() -> None:
     """Nothing waits behind another reply then; what is longer than a wake-up is still found."""
 
-    def woken(us: float) -> Disturb:
+    def delay_wake_up(us: float) -> Disturb:
         def disturb(given: Trial) -> Trial:
             response = given.result.times["response"]
             late = round(us * 1e3)
@@ -195,39 +195,39 @@ def test_the_wake_up_of_a_client_is_part_of_one_call_at_a_time() -> None:
 
         return disturb
 
-    assert not figure_marks(measured(woken(40.0), ONE))
-    assert {"rate", "response_p50"} <= figure_marks(measured(woken(90.0), ONE)).keys()
+    assert not figure_marks(make_cell(delay_wake_up(40.0), ONE))
+    assert {"rate", "response_p50"} <= figure_marks(make_cell(delay_wake_up(90.0), ONE)).keys()
     # Of many calls under way all of it is backlog.
     slow = World(service_cores=0.5, call_us={REST: 20.0})
     assert "response_p50" in figure_marks(
-        measured(woken(40.0), {"kind": "closed", "users": 8}, slow)
+        make_cell(delay_wake_up(40.0), {"kind": "closed", "users": 8}, slow)
     )
 
 
 def test_stamped_calls_show_the_delay_itself() -> None:
     """The backlog has a long tail, but not in the calls with the longest response times."""
 
-    def stamped(given: Trial) -> Trial:
+    def stamp(given: Trial) -> Trial:
         response = given.result.times["response"]
-        made = waiting(0.4)(given)
+        made = delay_replies(0.4)(given)
         made = with_times(made, "response_stamped", response)
-        return with_times(made, "response_without_backlog", scaled(response, 0.99))
+        return with_times(made, "response_without_backlog", scale(response, 0.99))
 
-    cell = measured(stamped)
+    cell = make_cell(stamp)
     assert all(check_of(one, "engine backlog").outcome == "marked" for one in cell.trials)
     assert not figure_marks(cell)
 
 
 @pytest.mark.parametrize(("ticks", "outcome"), [(2, "ok"), (3, "marked")])
 def test_stolen_time_counts_from_three_ticks(ticks: int, outcome: str) -> None:
-    (one,) = measured(
+    (one,) = make_cell(
         lambda given: stolen(ticks * 0.01)(with_result(given, window_s=1.0)), trials=1
     ).trials
     assert check_of(one, "steal time").outcome == outcome
 
 
 def test_failed_calls_touch_the_times_of_all_calls_by_what_the_good_ones_show() -> None:
-    given = failing(trial(point(REST, 14, MANY), 0, 0, IDLE))
+    given = fail_some_calls(trial(point(REST, 14, MANY), 0, 0, IDLE))
     found = effects(given, check_of(given, "errors"))
     every, good = given.result.times["response"], given.result.times["response_good"]
     assert found["response_mean"] == pytest.approx(1.0 - good.mean_ns / every.mean_ns)
@@ -297,17 +297,17 @@ def test_a_p99_that_is_known_to_a_factor_of_two_is_not_a_figure(
         percentiles = {**response.percentiles_ns, "p99": p99}
         return with_times(given, "response", replace(response, percentiles_ns=percentiles))
 
-    cell = measured(spread, trials=2)
+    cell = make_cell(spread, trials=2)
     found = cell.interval(RESPONSE_P99)
     assert found is not None
     assert found.bounds is not None
     assert (found.bounds[1] / found.bounds[0]) ** 0.5 == pytest.approx(factor, rel=0.01)
-    assert (cell.shown(RESPONSE_P99) is not None) == is_shown
-    text = printed(cell.trials)
+    assert (cell.interval_to_show(RESPONSE_P99) is not None) == is_shown
+    text = print_table(cell.trials)
     assert ("1.00 ms" in text) == is_shown
 
 
-def printed(every: Sequence[Trial]) -> str:
+def print_table(every: Sequence[Trial]) -> str:
     return "\n".join(line.text for line in terminal_table(every))
 
 

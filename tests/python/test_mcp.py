@@ -18,7 +18,7 @@ import pytest
 from wirelab import installation
 from wirelab.cli import mcp_server
 from wirelab.cli.mcp_server import bounds, own_names, tools
-from wirelab.cli.mcp_server.bounds import Made, bounded
+from wirelab.cli.mcp_server.bounds import Made, limit_size
 from wirelab.cli.mcp_server.limits import Limits
 from wirelab.cli.mcp_server.lines import LINE_BYTES_MAX, Lines, Replies
 from wirelab.cli.options.mcp import LimitOptions, PermissionOptions
@@ -98,10 +98,10 @@ def test_the_connections_of_a_stack_are_limited(tmp_path: Path) -> None:
 def test_a_name_is_allowed_or_refused_by_what_it_resolves_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def resolved(*_: object, **__: object) -> list[Any]:
+    def resolve(*_: object, **__: object) -> list[Any]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", 0))]
 
-    monkeypatch.setattr(socket, "getaddrinfo", resolved)
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
     assert limits(tmp_path, "192.0.2.7").remote_host("http://shop.test/") == "shop.test"
     assert limits(tmp_path, "SHOP.test").remote_host("http://Shop.Test/") == "shop.test"
     with pytest.raises(UsageError, match="--allow-host localhost"):
@@ -244,7 +244,7 @@ def _bytes(result: dict[str, Any]) -> int:
 
 def test_a_small_result_is_returned_whole(tmp_path: Path) -> None:
     made = Made("text", {"cells": [1, 2, 3]}, 5)
-    assert bounded("report", made, limits(tmp_path)) == {
+    assert limit_size("report", made, limits(tmp_path)) == {
         "text": "text",
         "structured": {
             "document": {"cells": [1, 2, 3]},
@@ -269,7 +269,7 @@ def test_a_small_result_is_returned_whole(tmp_path: Path) -> None:
 )
 def test_a_large_result_is_cut_stated_and_kept(document: Any, tmp_path: Path) -> None:
     made = Made("line\n" * 5_000, document, 0)
-    result = bounded("report", made, limits(tmp_path))
+    result = limit_size("report", made, limits(tmp_path))
     assert _bytes(result) < 20_000
     structured = result["structured"]
     assert structured["cut"]
@@ -281,7 +281,7 @@ def test_a_large_result_is_cut_stated_and_kept(document: Any, tmp_path: Path) ->
 
 def test_cut_lists_are_named_with_their_lengths(tmp_path: Path) -> None:
     document = {"cells": [{"samples": list(range(1_000))}] * 40, "name": "x"}
-    structured = bounded("report", Made("", document, 0), limits(tmp_path))["structured"]
+    structured = limit_size("report", Made("", document, 0), limits(tmp_path))["structured"]
     assert len(structured["document"]["cells"]) == 30
     assert structured["cut"][0] == "cells: 30 of 40"
     assert structured["cut"][1] == "cells.0.samples: 30 of 1000"
@@ -293,7 +293,7 @@ def test_no_file_is_written_outside_the_root(tmp_path: Path) -> None:
     root.mkdir()
     (root / "runs").symlink_to(tmp_path)
     with pytest.raises(UsageError, match="outside"):
-        bounded("report", Made("", ["x"] * 100_000, 0), limits(root))
+        limit_size("report", Made("", ["x"] * 100_000, 0), limits(root))
     assert [path.name for path in tmp_path.iterdir()] == ["root"]
 
 

@@ -52,7 +52,7 @@ def talk(
 ) -> None:
     """Runs a conversation with a server of its own, by the official client."""
 
-    async def connected() -> None:
+    async def connect() -> None:
         parameters = mcp.StdioServerParameters(
             command=COMMAND[0],
             args=[*COMMAND[1:], "--root", str(root), *options],
@@ -61,7 +61,7 @@ def talk(
         async with mcp.Client(parameters, mode=mode) as client:
             await conversation(client)
 
-    anyio.run(connected)
+    anyio.run(connect)
 
 
 def text(result: Any) -> str:
@@ -81,7 +81,7 @@ def own_server() -> psutil.Process:
     return server
 
 
-def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -225,21 +225,21 @@ def test_a_host_is_loaded_only_if_the_user_allowed_it(tmp_path: Path) -> None:
     with url(address, seen) as target:
         asked = {"target": target, "calls": 3, "body": "x"}
 
-        async def refused(client: Any) -> None:
+        async def check_refusal(client: Any) -> None:
             for tool, arguments in (("drive", asked), ("compare", {"a": target, "b": "rest@rust"})):
                 result = await client.call_tool(tool, arguments)
                 assert result.is_error
                 assert f"--allow-host {address}" in text(result)
 
-        async def allowed(client: Any) -> None:
+        async def check_permission(client: Any) -> None:
             result = await client.call_tool("drive", asked)
             assert not result.is_error, text(result)
             pair = await client.call_tool("compare", {"a": target, "b": target, "users": 1})
             assert "give `rate`" in text(pair)
 
-        talk(tmp_path, refused)
+        talk(tmp_path, check_refusal)
         assert not seen
-        talk(tmp_path, allowed, "--allow-host", address)
+        talk(tmp_path, check_permission, "--allow-host", address)
         assert len(seen) == 3
 
 
@@ -498,7 +498,7 @@ class Raw:
         """Starts a call that must be ended, and returns its processes."""
         self.send("tools/call", name="drive", arguments=LONG)
         server = psutil.Process(self.process.pid)
-        until(lambda: len(workers(server)) >= 3)
+        wait_until(lambda: len(workers(server)) >= 3)
         return workers(server)
 
 

@@ -31,7 +31,7 @@ def vectors(name: str) -> Any:
     return json.loads((VECTORS / name).read_text(encoding="utf-8"))
 
 
-def known() -> list[dict[str, Any]]:
+def read_vectors() -> list[dict[str, Any]]:
     """Golden vectors of the messages that have a size."""
     names = {message.name for message in TRANSFER.messages}
     every = vectors("encodings.json")["accepted"]
@@ -46,10 +46,14 @@ def value_of(vector: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_vectors_have_every_message() -> None:
-    assert {one["message"] for one in known()} == {message.name for message in TRANSFER.messages}
+    assert {one["message"] for one in read_vectors()} == {
+        message.name for message in TRANSFER.messages
+    }
 
 
-@pytest.mark.parametrize("vector", known(), ids=lambda one: f"{one['message']} {one['name']}")
+@pytest.mark.parametrize(
+    "vector", read_vectors(), ids=lambda one: f"{one['message']} {one['name']}"
+)
 def test_encodings_are_those_of_the_golden_vectors(vector: dict[str, Any]) -> None:
     value = value_of(vector)
     made = LargeMessage(TRANSFER, vector["message"], value)

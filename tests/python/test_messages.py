@@ -62,7 +62,7 @@ def _file(folder: Path, messages: str) -> Path:
     return path
 
 
-def _planned(path: Path) -> tuple[PlannedTrial, Plan]:
+def _plan(path: Path) -> tuple[PlannedTrial, Plan]:
     experiment = experiment_file.load(path)
     planned = planning.schedule(experiment, manifests.load()).trials[0]
     made = plan(experiment, planned, placement.choose("unpinned"), Endpoint("127.0.0.1:1"))
@@ -70,12 +70,12 @@ def _planned(path: Path) -> tuple[PlannedTrial, Plan]:
 
 
 def _workload(path: Path) -> object:
-    return msgspec.to_builtins(_planned(path)[1])["groups"][0]["workload"]
+    return msgspec.to_builtins(_plan(path)[1])["groups"][0]["workload"]
 
 
 def test_a_mix_is_a_workload_of_parts_with_weights(tmp_path: Path) -> None:
     path = _file(tmp_path, MIX)
-    planned, _ = _planned(path)
+    planned, _ = _plan(path)
     workload = _workload(path)
     assert isinstance(workload, dict)
     assert workload["kind"] == "mix"
@@ -97,7 +97,7 @@ def test_steps_carry_values_of_replies(tmp_path: Path) -> None:
     assert isinstance(workload, dict)
     assert (workload["kind"], workload["contract"]) == ("steps", "petclinic")
     assert workload["steps"][1]["carry"] == ({"from": "id", "to": "id"},)
-    assert labels.message(_planned(path)[0].cell.point) == "adding steps"
+    assert labels.message(_plan(path)[0].cell.point) == "adding steps"
 
 
 def test_rows_come_from_the_folder_of_the_experiment(tmp_path: Path) -> None:
@@ -106,15 +106,15 @@ def test_rows_come_from_the_folder_of_the_experiment(tmp_path: Path) -> None:
     workload = _workload(path)
     assert isinstance(workload, dict)
     assert workload["data"]["rows"] == {"kind": "file", "path": str(tmp_path / "owners.csv")}
-    before = _planned(path)[0]
+    before = _plan(path)[0]
     assert labels.message(before.cell.point) == "AddOwner with owners.csv"
     (tmp_path / "owners.csv").write_text(CSV + "Grace,Hopper,New York\n", encoding="utf-8")
-    assert _planned(path)[0].id != before.id
+    assert _plan(path)[0].id != before.id
 
 
 def test_random_rows_follow_the_seed_of_the_trial(tmp_path: Path) -> None:
     path = _file(tmp_path, RANDOM)
-    planned, _ = _planned(path)
+    planned, _ = _plan(path)
     workload = _workload(path)
     assert isinstance(workload, dict)
     assert workload["data"] == {

@@ -69,7 +69,7 @@ def test_two_who_want_one_core_are_taken_from_it() -> None:
     core = min(os.sched_getaffinity(0))
     busy = f"import os; os.sched_setaffinity(0, {{{core}}})\nwhile True: pass"
     with ExitStack() as both:
-        pids = [both.enter_context(running(busy)) for _ in range(2)]
+        pids = [both.enter_context(run_process(busy)) for _ in range(2)]
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             counts = [sum((metrics.involuntary_switches(pid) or {}).values()) for pid in pids]
@@ -80,7 +80,7 @@ def test_two_who_want_one_core_are_taken_from_it() -> None:
 
 
 @contextmanager
-def running(code: str) -> Iterator[int]:
+def run_process(code: str) -> Iterator[int]:
     """A process with that code, ended with the block."""
     process = subprocess.Popen([sys.executable, "-c", code])
     try:

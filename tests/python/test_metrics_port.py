@@ -24,7 +24,7 @@ from prometheus_client.openmetrics import parser
 from wirelab.errors import UsageError
 from wirelab.process import runtime_metrics
 from wirelab.run import metrics_server
-from wirelab.run.metrics_server import LOOPBACK, RunMetrics, serving
+from wirelab.run.metrics_server import LOOPBACK, RunMetrics, serve
 from wirelab.run.progress import Silent
 
 PROMETHEUS = shutil.which("prometheus")
@@ -53,7 +53,7 @@ def _get(url: str, accept: str = "*/*") -> tuple[str, str]:
 
 
 @contextmanager
-def _running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _run_process(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
     with (
         log.open("wb") as file,
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file) as process,
@@ -64,7 +64,7 @@ def _running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]
             process.terminate()
 
 
-def _until(found: Callable[[], Any], seconds: float, what: Callable[[], str]) -> Any:
+def _wait_until(found: Callable[[], Any], seconds: float, what: Callable[[], str]) -> Any:
     """What is found within that time, asked for five times a second."""
     deadline = time.monotonic() + seconds
     while not (value := found()):
@@ -81,8 +81,8 @@ def run_port(tmp_path: Path, stand_in: Callable[..., None]) -> Iterator[int]:
     file.write_text(EXPERIMENT, encoding="utf-8")
     program = "import sys; from wirelab.cli import main; sys.exit(main())"
     arguments = ["run", str(file), "--out", str(tmp_path / "run"), "--metrics-port", "0"]
-    with _running([sys.executable, "-c", program, *arguments], log):
-        found = _until(
+    with _run_process([sys.executable, "-c", program, *arguments], log):
+        found = _wait_until(
             lambda: re.search(rf"metrics: http://{LOOPBACK}:(\d+)/metrics", log.read_text()),
             60.0,
             log.read_text,
@@ -119,8 +119,8 @@ def prometheus(run_port: int, tmp_path: Path) -> Iterator[str]:
         f"--storage.tsdb.path={tmp_path / 'tsdb'}",
         f"--web.listen-address={address}",
     ]
-    with _running(command, log):
-        _until(lambda: _is_ready(address), 60.0, log.read_text)
+    with _run_process(command, log):
+        _wait_until(lambda: _is_ready(address), 60.0, log.read_text)
         yield f"http://{address}"
 
 
@@ -167,7 +167,7 @@ def test_every_query_of_the_dashboard_has_a_result(prometheus: str) -> None:
                 missing.discard(expression)
         return not missing
 
-    _until(all_found, 60.0, lambda: f"without a result: {sorted(missing)}")
+    _wait_until(all_found, 60.0, lambda: f"without a result: {sorted(missing)}")
     (target,) = json.loads(_get(f"{prometheus}/api/v1/targets")[0])["data"]["activeTargets"]
     assert target["health"] == "up"
     assert target["lastError"] == ""
@@ -176,11 +176,11 @@ def test_every_query_of_the_dashboard_has_a_result(prometheus: str) -> None:
 def test_a_run_serves_open_metrics_and_the_older_text(run_port: int) -> None:
     address = f"http://{LOOPBACK}:{run_port}/metrics"
 
-    def sampled() -> str:
+    def read_sample() -> str:
         body = _get(address, OPEN_METRICS)[0]
         return body if "wirelab_service_heap_used_bytes{" in body else ""
 
-    body = _until(sampled, 30.0, lambda: _get(address)[0])
+    body = _wait_until(read_sample, 30.0, lambda: _get(address)[0])
     assert _get(address, OPEN_METRICS)[1].startswith("application/openmetrics-text")
     assert _get(address)[1].startswith("text/plain")
     families = _families(body)
@@ -211,13 +211,13 @@ def test_a_port_that_is_taken_is_refused() -> None:
             pytest.raises(
                 UsageError, match=f"--metrics-port {port}: cannot listen on {LOOPBACK}:{port}"
             ),
-            serving(RunMetrics(Silent()), port),
+            serve(RunMetrics(Silent()), port),
         ):
             pass
 
 
 def test_before_a_run_begins_the_page_is_valid() -> None:
-    with serving(RunMetrics(Silent()), 0) as port:
+    with serve(RunMetrics(Silent()), 0) as port:
         body, _ = _get(f"http://{LOOPBACK}:{port}/metrics", OPEN_METRICS)
     names = _families(body)
     assert "wirelab_run_trials_planned" in names

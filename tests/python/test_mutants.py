@@ -18,9 +18,9 @@ def test_every_area_has_ten() -> None:
 def test_a_mistake_has_one_place(area: str, mutant: mutants.Mutant) -> None:
     del area
     text = (mutants.ROOT / mutant["file"]).read_text(encoding="utf-8")
-    assert mutants.mutated(text, mutant) != text
+    assert mutants.mutate(text, mutant) != text
 
 
 def test_a_place_that_is_gone_is_an_error() -> None:
     with pytest.raises(ValueError, match="not once"):
-        mutants.mutated("b", {"file": "x.rs", "from": "a", "to": "c"})
+        mutants.mutate("b", {"file": "x.rs", "from": "a", "to": "c"})

@@ -70,7 +70,7 @@ def test_users_beyond_the_limit_of_open_files_are_all_connected(
 ) -> None:
     url = f"http://{service.ready.address}/transfer/hello"
     amount = ["--users", str(USERS), "--calls", str(CALLS), "--timeout", "60s"]
-    result = json.loads(_limited("drive", url, *amount, "--json"))
+    result = json.loads(_run_limited("drive", url, *amount, "--json"))
     assert (result["ok"], result["errors"], result["connections_opened"]) == (CALLS, 0, USERS)
     assert result["client_file_tables"] == {"threads": 4, "limit": FILES}
     _heard(service)
@@ -83,7 +83,7 @@ def test_a_run_and_its_report_state_why_the_engine_took_more_threads(
 ) -> None:
     experiment = tmp_path / "many.yaml"
     experiment.write_text(TEXT.format(address=service.ready.address))
-    _limited("run", str(experiment), "--out", str(tmp_path / "run"))
+    _run_limited("run", str(experiment), "--out", str(tmp_path / "run"))
     (trial,) = read(tmp_path / "run").trials
     assert (trial.status, trial.result.ok, trial.result.errors) == ("measured", CALLS, 0)
     assert trial.engine.file_tables == FileTables(4, FILES)
@@ -99,7 +99,7 @@ def _heard(service: Service, more_connections: int = 0) -> None:
     assert [seen[name] for name in names] == [USERS + more_connections, CALLS]
 
 
-def _limited(*words: str) -> str:
+def _run_limited(*words: str) -> str:
     """What a command prints that may open few files, as may the engine that it starts."""
     paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(

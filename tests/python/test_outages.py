@@ -13,7 +13,7 @@ import pytest
 from wirelab.errors import BuildError, LabError
 from wirelab.identity import outages
 from wirelab.identity.finding import Exam
-from wirelab.identity.outages import Load, Scenario, judged
+from wirelab.identity.outages import Load, Scenario, judge
 from wirelab.identity.subject import Subject
 from wirelab.process.databases import Installation, Store, Stores
 from wirelab.process.interruption import Interruption
@@ -30,31 +30,35 @@ GOOD = Load(sent=100, ok=90, kinds=Counter(application=10), examples=(UNAVAILABL
 """Of 100 calls that were sent, 90 were acknowledged."""
 
 
-def _nothing(session: Session) -> None:
+def _cause_no_fault(session: Session) -> None:
     """No fault."""
 
 
-OUTAGE = Scenario("an outage", _nothing)
+OUTAGE = Scenario("an outage", _cause_no_fault)
 
 
-def _found(load: Load, added: int, scenario: Scenario = OUTAGE, recovered: bool = True) -> str:
-    findings = judged(scenario, load, added, recovered=recovered)
+def _describe_findings(
+    load: Load, added: int, scenario: Scenario = OUTAGE, recovered: bool = True
+) -> str:
+    findings = judge(scenario, load, added, recovered=recovered)
     return "; ".join(f"expected {one.expected}, found {one.found}" for one in findings)
 
 
 @pytest.mark.parametrize("added", [90, 100])
 def test_a_call_that_failed_may_have_stored_its_row_once(added: int) -> None:
-    assert _found(GOOD, added) == ""
+    assert _describe_findings(GOOD, added) == ""
 
 
 def test_an_acknowledged_row_that_is_lost_is_found() -> None:
-    assert "expected 90 acknowledged rows, plus at most 10 of failed calls" in _found(GOOD, 89)
+    assert "expected 90 acknowledged rows, plus at most 10 of failed calls" in _describe_findings(
+        GOOD, 89
+    )
 
 
 def test_a_row_that_is_stored_twice_is_found() -> None:
-    assert "found 101 rows" in _found(GOOD, 101)
+    assert "found 101 rows" in _describe_findings(GOOD, 101)
     without = Load(sent=90, ok=90)
-    assert "found 91 rows" in _found(without, 91)
+    assert "found 91 rows" in _describe_findings(without, 91)
 
 
 @pytest.mark.parametrize(
@@ -69,32 +73,36 @@ def test_an_unclear_error_is_found(kind: str, example: str) -> None:
     load = replace(
         GOOD, kinds=Counter({"application": 9, kind: 1}), examples=(UNAVAILABLE, example)
     )
-    assert example in _found(load, 95)
+    assert example in _describe_findings(load, 95)
     killed = replace(OUTAGE, is_of_service=True)
-    assert _found(load, 95, killed) == "", "whose service was killed gets no reply"
+    assert _describe_findings(load, 95, killed) == "", "whose service was killed gets no reply"
 
 
 def test_an_error_without_a_text_is_clear_where_the_binding_has_none() -> None:
     transient = replace(GOOD, examples=("application: GIOP system exception: TRANSIENT",))
-    assert "expected only" in _found(transient, 95)
-    assert _found(transient, 95, replace(OUTAGE, error=outages.TRANSIENT)) == ""
+    assert "expected only" in _describe_findings(transient, 95)
+    assert _describe_findings(transient, 95, replace(OUTAGE, error=outages.TRANSIENT)) == ""
 
 
 def test_a_service_that_does_not_recover_is_found() -> None:
-    assert "expected recovery" in _found(GOOD, 95, recovered=False)
+    assert "expected recovery" in _describe_findings(GOOD, 95, recovered=False)
 
 
 def test_a_dropped_connection_may_fail_its_own_call_alone() -> None:
     dropped = replace(OUTAGE, failures_max=1)
-    assert "expected at most 1 failed call, found 10 application" in _found(GOOD, 95, dropped)
+    assert "expected at most 1 failed call, found 10 application" in _describe_findings(
+        GOOD, 95, dropped
+    )
     one = Load(sent=91, ok=90, kinds=Counter(application=1), examples=(UNAVAILABLE,))
-    assert _found(one, 90, dropped) == ""
+    assert _describe_findings(one, 90, dropped) == ""
 
 
 def test_calls_that_pass_a_locked_table_are_found() -> None:
     """They stored nothing, or not in the table."""
     full = replace(OUTAGE, failures_min=8)
-    assert "expected at least 8 failed calls, found none" in _found(Load(sent=9, ok=9), 9, full)
+    assert "expected at least 8 failed calls, found none" in _describe_findings(
+        Load(sent=9, ok=9), 9, full
+    )
 
 
 @pytest.fixture
@@ -114,7 +122,7 @@ def examined(real_engine: object) -> Iterator[Callable[[str], Exam]]:
                 if os.environ.get("CI") or "not in PATH" not in str(error) + error.remedy:
                     raise
                 pytest.skip(str(error))
-            with stores.opened(stack, scratch.folder) as store:
+            with stores.open(stack, scratch.folder) as store:
                 subject = Subject(program, stack, outages.CONTRACT, store, scratch, interruption)
                 return outages.exam(subject)
 
@@ -166,7 +174,7 @@ def test_a_store_that_cannot_be_reached_is_left_out_with_the_reason(kind: str) -
 
 
 def test_a_server_of_the_users_own_is_not_restarted() -> None:
-    (said,) = outages.left_out(_of_java(Store("postgres", url="postgres://u@h/d")))
+    (said,) = outages.list_omissions(_of_java(Store("postgres", url="postgres://u@h/d")))
     assert said.startswith("a restart of the database: wirelab restarts only servers")
 
 

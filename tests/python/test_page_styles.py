@@ -44,7 +44,7 @@ def uses(text: str) -> Uses:
     return found
 
 
-def shared(found: Uses) -> dict[str, set[str]]:
+def find_shared(found: Uses) -> dict[str, set[str]]:
     """Classes of parts of tables that other elements have too."""
     return {name: tags for name, tags in found.items() if tags & TABLE_PARTS and tags - TABLE_PARTS}
 
@@ -70,18 +70,18 @@ def test_a_class_of_a_table_is_not_a_class_of_another_element() -> None:
     assert {"masthead", "bar", "below", "status"} <= {
         n for n in found if not found[n] & TABLE_PARTS
     }
-    assert shared(found) == {}
+    assert find_shared(found) == {}
 
 
 def test_a_class_on_a_header_and_a_row_is_found() -> None:
     conditional = (
         """<div class="top"></div><tr data-id="{{ a }}" class="{{ 'b' if c else 'top' }}">"""
     )
-    assert shared(uses(conditional)) == {"top": {"div", "tr"}}
+    assert find_shared(uses(conditional)) == {"top": {"div", "tr"}}
     made = """make("div", {class: "bar"}); const row = document.createElement("td");
     row.className = "bar wide";"""
-    assert shared(uses(made)) == {"bar": {"div", "td"}}
-    assert shared(uses('<td class="x"></td><div class="y"></div>')) == {}
+    assert find_shared(uses(made)) == {"bar": {"div", "td"}}
+    assert find_shared(uses('<td class="x"></td><div class="y"></div>')) == {}
 
 
 def test_a_rule_for_a_row_names_a_class_of_rows() -> None:

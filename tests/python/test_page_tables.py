@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 from tests.python.chromium import Browser, Tab, needs_chromium
-from tests.python.hostile_runs import SLOWER, SMALL, at, write_run
-from tests.python.synthetic_packets import dissected
+from tests.python.hostile_runs import SLOWER, SMALL, sessions_of_day, write_run
+from tests.python.synthetic_packets import make_dissection
 from tests.python.synthetic_run import trials
-from tests.python.test_browse import under_way
+from tests.python.test_browse import hold_lock
 from tests.python.test_causes import CLOSE, LINK, times
 from tests.python.test_report_browser import (
-    captured_page,
     run_page,
     runtime_page,
     study_page_of,
     wrap_page_of,
+    write_captured_page,
 )
 from wirelab import facts
 from wirelab.browse import pages, tree
@@ -67,7 +67,7 @@ def cause_page_of(folder: Path) -> Path:
     return cause_page.write(answer, folder)
 
 
-def _written(folder: Path, text: str) -> Path:
+def _write_page(folder: Path, text: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "page.html"
     file.write_text(text, encoding="utf-8")
@@ -76,12 +76,12 @@ def _written(folder: Path, text: str) -> Path:
 
 def dissection_page_of(folder: Path) -> Path:
     """The page of a capture."""
-    return _written(folder, dissection_page.html(dissected()))
+    return _write_page(folder, dissection_page.html(make_dissection()))
 
 
 def facts_page_of(folder: Path) -> Path:
     """The page of the facts of stacks."""
-    return _written(folder, facts_page.page(facts.facts()))
+    return _write_page(folder, facts_page.page(facts.facts()))
 
 
 def list_page_of(folder: Path) -> Path:
@@ -89,13 +89,13 @@ def list_page_of(folder: Path) -> Path:
     write_runs(folder)
     found = tree.scan(folder)
     rows = pages.lines(found, dict.fromkeys(found.entries), folder / "list.html")
-    return _written(folder, pages.index_file(found, rows))
+    return _write_page(folder, pages.index_file(found, rows))
 
 
 PAGES = (
     run_page,
     study_page_of,
-    captured_page,
+    write_captured_page,
     runtime_page,
     wrap_page_of,
     cause_page_of,
@@ -107,9 +107,9 @@ PAGES = (
 
 def write_runs(root: Path) -> None:
     """Two runs of one experiment, and a limit with a run inside."""
-    write_run(root / "first", trials(SMALL), sessions=at(1))
-    write_run(root / "second", trials(SLOWER), sessions=at(2))
-    write_run(root / "limit" / "closed", trials(SMALL), sessions=at(3))
+    write_run(root / "first", trials(SMALL), sessions=sessions_of_day(1))
+    write_run(root / "second", trials(SLOWER), sessions=sessions_of_day(2))
+    write_run(root / "limit" / "closed", trials(SMALL), sessions=sessions_of_day(3))
     limit = {"objective": "p99<50ms", "limit_per_s": 12_000.0, "low_per_s": 11e3}
     (root / "limit" / "limit.json").write_text(json.dumps(limit), encoding="utf-8")
 
@@ -137,7 +137,7 @@ class Refusing(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def refusing_server() -> Iterator[str]:
+def serve_refusing() -> Iterator[str]:
     """The address of a server that refuses half of the requests."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -150,7 +150,7 @@ def refusing_server() -> Iterator[str]:
 
 
 @contextmanager
-def served(root: Path) -> Iterator[str]:
+def serve_folder(root: Path) -> Iterator[str]:
     """The address of `wirelab browse` of that folder."""
     with listen(Site(root), 0) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -162,7 +162,7 @@ def served(root: Path) -> Iterator[str]:
             thread.join()
 
 
-def seen_at(tab: Tab, width: int) -> dict[str, Any]:
+def probe_at(tab: Tab, width: int) -> dict[str, Any]:
     """What the probe sees in a window of that width."""
     tab.resize(width)
     return dict(tab.evaluate(PROBE))
@@ -177,7 +177,7 @@ def check_page(browser: Browser, address: str, tables: int = 1) -> None:
     """All tables of a page at every width."""
     tab = browser.open(address)
     for width in WIDTHS:
-        seen = seen_at(tab, width)
+        seen = probe_at(tab, width)
         where = f"{address} at {width} px"
         assert seen["tables"] >= tables, where
         assert faults_in(seen) == [], where
@@ -194,10 +194,12 @@ def test_cells_of_a_page_are_below_their_headings(
 def test_cells_of_a_served_page_are_below_their_headings(browser: Browser, tmp_path: Path) -> None:
     write_runs(tmp_path)
     planned = len(trials(SMALL))
-    cut = write_run(tmp_path / "cut", trials(SMALL)[:5], trials_planned=planned, sessions=at(4))
+    cut = write_run(
+        tmp_path / "cut", trials(SMALL)[:5], trials_planned=planned, sessions=sessions_of_day(4)
+    )
     entries = tree.scan(tmp_path).entries.values()
     keys = {one.name: one.id for one in entries}
-    with served(tmp_path) as url, under_way(cut):
+    with serve_folder(tmp_path) as url, hold_lock(cut):
         runs = f"compare?run={keys['first']}&run={keys['second']}"
         for page in ("", runs, f"run/{keys['cut']}", f"run/{keys['limit']}"):
             check_page(browser, url + page)
@@ -206,20 +208,20 @@ def test_cells_of_a_served_page_are_below_their_headings(browser: Browser, tmp_p
 @pytest.mark.usefixtures("real_engine", "no_orphans")
 def test_cells_of_a_drive_page_are_below_their_headings(browser: Browser, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    with refusing_server() as url:
+    with serve_refusing() as url:
         assert main(["drive", url, "--stage", "300ms:8", "--report", str(page)]) == 0
     check_page(browser, page.as_uri(), tables=3)
 
 
 def test_cells_of_saved_answers_are_below_their_headings(browser: Browser, tmp_path: Path) -> None:
     """The questionnaire lists the finished tasks."""
-    write_kit(tmp_path / "kit", Kit.drawn(2, seed=4))
+    write_kit(tmp_path / "kit", Kit.draw(2, seed=4))
     address = (tmp_path / "kit" / "index.html").as_uri()
     tab = browser.open(address)
     row = {"participant": 1, "task": "a long name of a task", "part1": "given up", "part1_s": 1234}
     tab.evaluate(f"state.rows = [{json.dumps(row)}]; keep(); true")
     for width in WIDTHS:
-        seen = seen_at(tab, width)
+        seen = probe_at(tab, width)
         assert seen["tables"] == 1
         assert faults_in(seen) == [], width
     tab.close()
@@ -228,10 +230,10 @@ def test_cells_of_saved_answers_are_below_their_headings(browser: Browser, tmp_p
 def test_a_phone_shows_each_value_next_to_its_name(browser: Browser, tmp_path: Path) -> None:
     """The probe reads the names of cells in each width that has no headings."""
     write_runs(tmp_path)
-    with served(tmp_path) as url:
+    with serve_folder(tmp_path) as url:
         tab = browser.open(url)
-        assert seen_at(tab, 390)["cards"] == 6 * 4
-        assert seen_at(tab, 1280)["cards"] == 0
+        assert probe_at(tab, 390)["cards"] == 6 * 4
+        assert probe_at(tab, 1280)["cards"] == 0
         tab.close()
 
 
@@ -247,18 +249,18 @@ def test_a_table_out_of_place_is_seen(
     style: str, width: int, fault: str, browser: Browser, tmp_path: Path
 ) -> None:
     tab = browser.open(list_page_of(tmp_path).as_uri(), width)
-    assert seen_at(tab, width)[fault] == []
+    assert probe_at(tab, width)[fault] == []
     tab.evaluate(
         f"document.head.append(Object.assign(document.createElement('style'),"
         f"{{textContent: {json.dumps(style)}}}))"
     )
-    assert seen_at(tab, width)[fault] != []
+    assert probe_at(tab, width)[fault] != []
     tab.close()
 
 
 def test_a_class_shared_with_a_row_is_seen(browser: Browser, tmp_path: Path) -> None:
     tab = browser.open(list_page_of(tmp_path).as_uri())
-    assert seen_at(tab, 1280)["shared"] == []
+    assert probe_at(tab, 1280)["shared"] == []
     tab.evaluate("document.querySelector('header').classList.add('runs')")
-    assert seen_at(tab, 1280)["shared"] == ["runs: TABLE and HEADER"]
+    assert probe_at(tab, 1280)["shared"] == ["runs: TABLE and HEADER"]
     tab.close()

@@ -37,7 +37,7 @@ LAUGHS = "<!DOCTYPE a [<!ENTITY b 'lol'>" + "".join(
 )
 
 
-def timed(mean_ns: float, seen: str = "", name: str = "a") -> Timed:
+def make_timed(mean_ns: float, seen: str = "", name: str = "a") -> Timed:
     one = Times(name, seen, 10, int(mean_ns * 10), (mean_ns,))
     return Timed("class", "library 1", "runtime 2", 1_000_000, 5, True, (one,))
 
@@ -126,18 +126,18 @@ def test_a_number_that_makes_names_unique_gives_no_name_of_another_file(tmp_path
 
 def test_unknown_names_are_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="Did you mean 'woodstox'"):
-        catalogue.chosen([], ["woodstocks"], xml_only=False)
+        catalogue.choose_parsers([], ["woodstocks"], xml_only=False)
     with pytest.raises(UsageError, match="Did you mean 'java'"):
-        catalogue.chosen(["jave"], [], xml_only=False)
+        catalogue.choose_parsers(["jave"], [], xml_only=False)
     with pytest.raises(UsageError, match="Go has no maintained CDR library"):
-        catalogue.chosen(["go"], ["cdr"], xml_only=False)
+        catalogue.choose_parsers(["go"], ["cdr"], xml_only=False)
     with pytest.raises(UsageError, match="no parser is left"):
-        catalogue.chosen([], ["json"], xml_only=True)
+        catalogue.choose_parsers([], ["json"], xml_only=True)
 
 
 def test_the_reference_is_one_of_the_measured_parsers() -> None:
     assert str(catalogue.reference(None, ALL)) == "xerces-sax@java"
-    assert str(catalogue.reference(None, catalogue.chosen(["go"], [], xml_only=False))) == (
+    assert str(catalogue.reference(None, catalogue.choose_parsers(["go"], [], xml_only=False))) == (
         "encoding-xml@go"
     )
     assert str(catalogue.reference("json@go", ALL)) == "json@go"
@@ -159,17 +159,20 @@ def test_every_repeat_has_every_parser_once_in_an_order_of_its_own() -> None:
 
 def test_a_parser_that_saw_something_else_fails_its_trial() -> None:
     parser, document = ALL[0], documents.Document("a", {"xml": b"<a/>"}, {"xml": "right"})
-    trials.check(timed(1.0, "right"), parser, [document])
+    trials.check(make_timed(1.0, "right"), parser, [document])
     with pytest.raises(TrialFailed, match="wrong elements, attributes or texts in a"):
-        trials.check(timed(1.0, "wrong"), parser, [document])
+        trials.check(make_timed(1.0, "wrong"), parser, [document])
     with pytest.raises(TrialFailed, match="documents other than the given ones"):
-        trials.check(timed(1.0, "right", "b"), parser, [document])
+        trials.check(make_timed(1.0, "right", "b"), parser, [document])
 
 
 def test_rows_have_intervals_and_verdicts_and_hide_no_failure() -> None:
     first, second, third, missing = ALL[0], ALL[1], ALL[2], next(p for p in ALL if p.missing)
     measured = Trials(
-        {first: [timed(x) for x in (100, 101, 102)], second: [timed(x) for x in (300, 303, 306)]},
+        {
+            first: [make_timed(x) for x in (100, 101, 102)],
+            second: [make_timed(x) for x in (300, 303, 306)],
+        },
         {second: ["signal SIGKILL"], third: ["no result within 30 s"]},
     )
     rows = results.rows([first, second, third, missing], measured, first, 0.05)
@@ -201,10 +204,10 @@ def test_a_process_is_restless_when_its_last_block_differs_from_its_first() -> N
 
 
 def test_the_java_machine_has_no_options_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    def built(*_: object) -> Path:
+    def build(*_: object) -> Path:
         return Path("/out")
 
-    monkeypatch.setattr(builds, "build", built)
+    monkeypatch.setattr(builds, "build", build)
     monkeypatch.setenv("JAVA", "echo")
     for name in harness.OPTIONS_OF_OTHERS:
         monkeypatch.setenv(name, "-Dother=1")
@@ -234,7 +237,10 @@ def test_a_failed_build_names_its_log(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_row_of_the_table_fits_into_80_columns() -> None:
     first, second = ALL[0], next(parser for parser in ALL if str(parser) == "crimson-dom@java")
     measured = Trials(
-        {first: [timed(x) for x in (900, 1000)], second: [timed(x) for x in (950, 990, 1120)]}
+        {
+            first: [make_timed(x) for x in (900, 1000)],
+            second: [make_timed(x) for x in (950, 990, 1120)],
+        }
     )
     _, row = results.rows([first, second], measured, first, 0.05)
     text = output._row_text(row, first)
@@ -243,7 +249,7 @@ def test_a_row_of_the_table_fits_into_80_columns() -> None:
 
 
 def test_the_page_has_the_published_figures_next_to_the_measured_ones() -> None:
-    published = parsers_page.published_figures(ROOT / "studies" / "published.csv")
+    published = parsers_page.read_published_figures(ROOT / "studies" / "published.csv")
     assert published == {
         "Xerces DOM": (50.01, 0.64),
         "Xerces SAX": (18.72, 1.40),
@@ -255,9 +261,9 @@ def test_the_page_has_the_published_figures_next_to_the_measured_ones() -> None:
 
 
 def test_the_page_has_the_arithmetic_mean_next_to_the_deviation() -> None:
-    published = parsers_page.published_figures(ROOT / "studies" / "published.csv")
+    published = parsers_page.read_published_figures(ROOT / "studies" / "published.csv")
     chosen = [parser for parser in ALL if parser.name in parsers_page.NAMES.values()]
-    processes = [timed(1000.0), timed(4000.0)]
+    processes = [make_timed(1000.0), make_timed(4000.0)]
     measured = Trials(dict.fromkeys(chosen, processes))
     plan = Plan(tuple(chosen), tuple(documents.messages()), Windows(1.0, 0.1, 5), 2, seed=7)
     found = results.rows(chosen, measured, chosen[0], 0.05)

@@ -76,7 +76,7 @@ def test_a_program_refuses_hostile_documents(
     hostile = "<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/hostname'>]><a>&e;</a>"
     for content, words in (("<!DOCTYPE a><a/>", refused), (hostile, rf"{refused}|entity")):
         file.write_text(content)
-        for parser in catalogue.chosen([language], [], xml_only=True):
+        for parser in catalogue.choose_parsers([language], [], xml_only=True):
             command = [*commands[language], parser.name, "1", "1", "1", f"a={file}"]
             with pytest.raises(TrialFailed, match=words):
                 harness.time_parser(command, tmp_path / "log", 30.0, Interruption())

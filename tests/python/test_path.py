@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from wirelab.errors import StackError, UsageError
-from wirelab.explain.path import AXES_MAX, Step, alone, differing, path
+from wirelab.explain.path import AXES_MAX, Step, alone, list_differing_axes, path
 from wirelab.stack import manifests, operations
 from wirelab.stack.reference import Stack
 
@@ -30,12 +30,12 @@ def steps(a: str, b: str) -> tuple[Step, ...]:
     return path(Stack.parse(a), Stack.parse(b), refusal)
 
 
-def changed(a: str, b: str) -> list[tuple[str, ...]]:
+def list_changes(a: str, b: str) -> list[tuple[str, ...]]:
     return [step.axes for step in steps(a, b)]
 
 
 def test_a_step_changes_one_axis_where_it_can() -> None:
-    assert changed("rest@rust", "grpc@go") == [
+    assert list_changes("rest@rust", "grpc@go") == [
         ("codec",),
         ("transport",),
         ("binding",),
@@ -64,9 +64,9 @@ def test_every_stop_exists_and_no_axis_changes_twice(a: str, b: str) -> None:
         assert before.after == after.before
         assert not refusal(before.after)
     axes = [name for step in made for name in step.axes]
-    assert sorted(axes) == sorted(differing(Stack.parse(a), Stack.parse(b)))
+    assert sorted(axes) == sorted(list_differing_axes(Stack.parse(a), Stack.parse(b)))
     for step in made:
-        assert set(differing(step.before, step.after)) == set(step.axes)
+        assert set(list_differing_axes(step.before, step.after)) == set(step.axes)
 
 
 def test_a_stack_has_no_way_to_itself() -> None:
@@ -77,7 +77,7 @@ def test_a_stack_has_no_way_to_itself() -> None:
 def test_too_many_differences_are_refused() -> None:
     far = f"{SHIPPED}&client.writes=split&client.nagle=on&client.quickack=off&work=frame"
     near = "iiop@go"
-    assert len(differing(Stack.parse(far), Stack.parse(near))) > AXES_MAX
+    assert len(list_differing_axes(Stack.parse(far), Stack.parse(near))) > AXES_MAX
     with pytest.raises(UsageError, match="at most 10"):
         steps(far, near)
 

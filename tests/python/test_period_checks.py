@@ -33,7 +33,7 @@ def _trial(load: Json, *found: PeriodResult) -> Trial:
     return replace(made, result=replace(made.result, periods=found), checks=())
 
 
-def _judged(load: Json, *found: PeriodResult) -> Check:
+def _judge(load: Json, *found: PeriodResult) -> Check:
     judged = periods.check(_trial(load, *found))
     assert judged is not None
     return judged
@@ -79,7 +79,7 @@ def _burst(start_s: float, sent: int, after_s: float) -> PeriodResult:
 def test_a_period_below_its_planned_load_is_marked(
     load: Json, found: list[PeriodResult], outcome: str, words: str
 ) -> None:
-    judged = _judged(load, *found)
+    judged = _judge(load, *found)
     assert judged.outcome == outcome, judged
     assert words in judged.reason
 
@@ -113,7 +113,7 @@ def test_groups_next_to_the_probe_are_checked_and_counted() -> None:
         "background", "the record has only the probe"
     )
     both = _with_groups(good)
-    assert both.ended() == both.result.calls + 20
+    assert both.count_ended() == both.result.calls + 20
     (read,) = from_line(to_line([both]))
     assert read.background == (good,)
     (probe, uploads) = groups.to_json(Cell(both.point, (both,)))

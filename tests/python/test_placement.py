@@ -80,4 +80,4 @@ def test_the_engine_spins_only_on_cores_of_its_own(
 ) -> None:
     """Elsewhere that time would be its service's."""
     assert table.wait(rationed=rationed) == wait
-    assert table.threading(rationed=rationed)["wait"] == wait
+    assert table.thread_options(rationed=rationed)["wait"] == wait

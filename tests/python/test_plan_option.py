@@ -63,13 +63,13 @@ def test_a_service_that_was_not_built_is_in_the_plan(
     monkeypatch.setattr(installation, "cache", lambda: tmp_path)
     catalogue = manifests.load()
     manifest, folder = catalogue.by_language["go"], catalogue.folders["go"]
-    found = builds.pending(manifest, folder)
+    found = builds.find_pending_build(manifest, folder)
     assert found is not None
     assert found.title == "the service in go"
     assert found.seconds == manifest.build_seconds
     name = f"{manifest.cache_name}-{builds.digest(folder, manifest)[:16]}"
     (installation.cache() / "services" / name).mkdir(parents=True)
-    assert builds.pending(manifest, folder) is None
+    assert builds.find_pending_build(manifest, folder) is None
 
 
 def test_repeats_replace_the_line_of_the_file_and_nothing_else() -> None:

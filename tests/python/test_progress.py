@@ -16,7 +16,7 @@ from wirelab.documents.event import Progress as EngineProgress
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.matrix import PlannedTrial
-from wirelab.format.console import Console, shortened
+from wirelab.format.console import Console, shorten
 from wirelab.identity import Admission, Examination, Verdict, Verifier
 from wirelab.records.group import GroupResult
 from wirelab.records.service import IdentityRecord
@@ -40,7 +40,7 @@ def _longest_stack() -> str:
     return max((str(arm["stack"]) for study in studies for arm in study["arms"].values()), key=len)
 
 
-def _planned(stack: str) -> PlannedTrial:
+def _plan(stack: str) -> PlannedTrial:
     text = yaml.safe_dump(
         {
             "name": "long",
@@ -60,10 +60,10 @@ def _planned(stack: str) -> PlannedTrial:
 def longest() -> PlannedTrial:
     stack = _longest_stack()
     assert len(stack) > 160, "the longest stack of a study"
-    return _planned(stack)
+    return _plan(stack)
 
 
-def _finished(planned: PlannedTrial, **values: Any) -> Trial:
+def _finish(planned: PlannedTrial, **values: Any) -> Trial:
     return Trial(
         id=planned.id,
         point=planned.cell.point,
@@ -91,7 +91,7 @@ def test_a_line_of_the_longest_stack_fits_and_keeps_its_figures(
     progress = OnConsole(Console())
     progress.begin(RemainingWork([3_599.0] * 1_000, at_most=True))
     progress.trial(longest)
-    progress.finished(_finished(longest))
+    progress.end_trial(_finish(longest))
     announced, line = piped()
     assert announced.startswith("1,000 trials, at most about")
     assert len(line) <= 80
@@ -102,10 +102,10 @@ def test_a_line_of_the_longest_stack_fits_and_keeps_its_figures(
 
 
 def test_a_line_of_a_short_stack_has_every_detail(piped: Piped) -> None:
-    progress, planned = OnConsole(Console()), _planned("grpc@rust")
+    progress, planned = OnConsole(Console()), _plan("grpc@rust")
     progress.begin(RemainingWork([10.0, 10.0]))
     progress.trial(planned)
-    progress.finished(_finished(planned, seconds=10.0))
+    progress.end_trial(_finish(planned, seconds=10.0))
     assert piped()[-1] == (
         "[1/2] grpc@rust Submit 150 kB on routed-wlan, closed 400: 123,456/s, 10 s left"
     )
@@ -134,7 +134,7 @@ def test_a_status_shows_the_phase_of_the_longest_stack(
     progress = OnConsole(Console())
     progress.begin(RemainingWork([10.0]))
     progress.trial(longest)
-    progress.inside(
+    progress.update(
         EngineProgress(phase="measure", calls=1_234_567, errors=3, elapsed_s=1.0, in_flight=1)
     )
     last = terminal.getvalue().rpartition("\n")[2]
@@ -148,7 +148,7 @@ def test_a_failure_is_folded_and_not_cut(longest: PlannedTrial, piped: Piped) ->
     reason = "the service was not ready " * 10 + f"(see /var/{'long/' * 20}service.log)"
     progress.begin(RemainingWork([10.0]))
     progress.trial(longest)
-    progress.finished(_finished(longest, status="failed", reason=reason))
+    progress.end_trial(_finish(longest, status="failed", reason=reason))
     lines = piped()[1:]
     assert " ".join(" ".join(lines).split()) == f"failed: {longest.id}: {reason}"
     assert [line for line in lines if len(line) > 80] == [f"  /var/{'long/' * 20}service.log)"]
@@ -159,7 +159,7 @@ def test_a_verification_of_the_longest_stack_fits(
 ) -> None:
     said: list[str] = []
     monkeypatch.setattr(Verifier, "__init__", lambda *_, **__: None)
-    monkeypatch.setattr(Verifier, "kept", lambda *_: None)
+    monkeypatch.setattr(Verifier, "find_proof", lambda *_: None)
     monkeypatch.setattr(Verifier, "proof", lambda *_: IdentityRecord())
     nothing: Any = None
     Admission(nothing, nothing).prepare(longest.cell.stack, "transfer", said.append)
@@ -180,7 +180,7 @@ def test_a_verification_of_the_longest_stack_fits(
     [(9, "rest@rust"), (8, "rest…ust"), (3, "r…t"), (2, "r…"), (1, "…"), (0, ""), (-5, "")],
 )
 def test_the_middle_of_a_longer_text_is_left_out(width: int, shown: str) -> None:
-    assert shortened("rest@rust", width) == shown
+    assert shorten("rest@rust", width) == shown
 
 
 def test_one_slow_trial_does_not_multiply_the_time_left() -> None:
@@ -228,12 +228,12 @@ def test_a_trial_that_overruns_takes_nothing_from_the_others() -> None:
 def test_a_line_names_what_is_wrong_while_the_run_can_be_stopped(
     values: dict[str, Any], checks: tuple[str, ...], words: str, piped: Piped
 ) -> None:
-    progress, planned = OnConsole(Console()), _planned("grpc@rust")
+    progress, planned = OnConsole(Console()), _plan("grpc@rust")
     progress.begin(RemainingWork([10.0, 10.0]))
     progress.trial(planned)
     result = GroupResult(**{"rate_per_s": 50.0, **values})
     marks = tuple(Check(name, "marked", "why") for name in checks)
-    progress.finished(_finished(planned, seconds=10.0, result=result, checks=marks))
+    progress.end_trial(_finish(planned, seconds=10.0, result=result, checks=marks))
     line = piped()[-1]
     rate = "0/s" if values.get("rate_per_s") == 0.0 else "50/s"
     assert line.endswith(f": {rate}, {words}, 10 s left" if words else f": {rate}, 10 s left")
@@ -266,5 +266,5 @@ def test_stacks_have_the_names_of_the_report(longest: PlannedTrial, piped: Piped
     names = {longest.cell.point.stack: "soap@rust quickack=off"}
     progress.begin(RemainingWork([10.0], names=names))
     progress.trial(longest)
-    progress.finished(_finished(longest))
+    progress.end_trial(_finish(longest))
     assert "] soap@rust quickack=off Submit 150 kB: " in piped()[-1]

@@ -26,7 +26,7 @@ from wirelab.stack.axes import BY_NAME
 from wirelab.stack.reference import Stack
 from wirelab.trial import hops
 
-HOP = Hop("http/1.1", "http/1.1").between("127.0.0.1:8001", "127.0.0.1:8002")
+HOP = Hop("http/1.1", "http/1.1").set_addresses("127.0.0.1:8001", "127.0.0.1:8002")
 FOLDER = Path("/tmp/wirelab-proxy")
 
 
@@ -135,7 +135,7 @@ def test_the_program_accepts_its_configuration(via: str, tmp_path: Path) -> None
         f"grpc@rust?via={via}",
         f"websocket@rust?via={via}",
     ):
-        hop = Hop.of(Stack.parse(reference).axes).between("127.0.0.1:8001", "127.0.0.1:8002")
+        hop = Hop.of(Stack.parse(reference).axes).set_addresses("127.0.0.1:8001", "127.0.0.1:8002")
         file.write_text(adapter.configuration(hop, tmp_path))
         done = subprocess.run(
             [str(installation.program), *check], capture_output=True, text=True, check=False

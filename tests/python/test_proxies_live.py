@@ -56,15 +56,15 @@ COMMAND = [sys.executable, "-c", "import sys; from wirelab.cli import main; sys.
 
 @pytest.fixture(params=["nginx"])
 def via(request: pytest.FixtureRequest) -> str:
-    return _installed(str(request.param))
+    return _require_installed(str(request.param))
 
 
 @pytest.fixture(params=sorted(ADAPTERS))
 def every(request: pytest.FixtureRequest) -> str:
-    return _installed(str(request.param))
+    return _require_installed(str(request.param))
 
 
-def _installed(name: str) -> str:
+def _require_installed(name: str) -> str:
     """In CI the absence of nginx is a failure; others are skipped with the reason."""
     try:
         Installation.find(ADAPTERS[name])
@@ -99,7 +99,7 @@ def _of(pid: int, name: str) -> list[psutil.Process]:
     return found
 
 
-def _gone(processes: list[psutil.Process]) -> bool:
+def _have_ended(processes: list[psutil.Process]) -> bool:
     _, alive = psutil.wait_procs(processes, timeout=5.0)
     return not alive
 
@@ -170,7 +170,7 @@ class _Kills(Silent):
         self.which = which
         self.family: list[psutil.Process] = []
 
-    def inside(self, progress: EngineProgress) -> None:
+    def update(self, progress: EngineProgress) -> None:
         if progress.phase == "measure" and progress.calls > 20 and not self.family:
             self.family = sorted(_of(os.getpid(), "nginx"), key=lambda one: one.pid)
             self.which(self.family).kill()
@@ -196,7 +196,7 @@ def test_a_killed_proxy_fails_its_trial_alone(
     assert second.status == "measured"
     assert second.result.errors == 0
     assert len(kills.family) > 1
-    assert _gone(kills.family), "workers outlive their master"
+    assert _have_ended(kills.family), "workers outlive their master"
 
 
 def test_a_busy_port_is_the_reason(
@@ -255,7 +255,7 @@ def test_an_ended_lab_leaves_no_proxy_behind(
     lab.send_signal(number)
     lab.communicate(timeout=30)
     assert lab.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
-    assert _gone(family)
+    assert _have_ended(family)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="captures need root")

@@ -124,7 +124,7 @@ def test_recomputed_ratios(
     """Both kinds of average and the range over the users follow from the tables."""
     under = HTTP if over == GRPC else GRPC
     a, b = means(figures, metric, over, test), means(figures, metric, under, test)
-    found = winners.published_square(a, b, USERS, higher=True)
+    found = winners.score_published(a, b, USERS, higher=True)
     assert found["arithmetic"] == pytest.approx(arithmetic, abs=0.006)
     assert found["inverse"] == pytest.approx(inverse, abs=0.006)
     assert (found["least"], found["most"]) == pytest.approx((low, high), abs=0.006)
@@ -139,8 +139,8 @@ def test_the_scalability_rule_gives_the_published_winners(
     loser = HTTP if winner == GRPC else GRPC
     rates = [means(figures, "throughput", stack, test) for stack in (winner, loser)]
     times = [means(figures, "latency", stack, test) for stack in (winner, loser)]
-    by_rate = winners.published_square(rates[0], rates[1], USERS, higher=True)
-    by_time = winners.published_square(times[0], times[1], USERS, higher=False)
+    by_rate = winners.score_published(rates[0], rates[1], USERS, higher=True)
+    by_time = winners.score_published(times[0], times[1], USERS, higher=False)
     assert by_rate["slope_a"] > by_rate["slope_b"]
     assert by_time["slope_a"] < by_time["slope_b"]
     assert rates[0][-1] / rates[0][0] > rates[1][-1] / rates[1][0]

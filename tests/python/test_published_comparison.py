@@ -16,14 +16,14 @@ from wirelab.study import catalogue as studies
 from wirelab.study import published_comparison
 from wirelab.study.model import PublishedMap
 from wirelab.study.published_comparison import Line
-from wirelab.study.sections import _beside
+from wirelab.study.sections import _compare_published
 
 FOUND = studies.load("elfwing2002")
 
 
-def captured(arm: str, gaps_us: Sequence[float]) -> list[Trial]:
+def capture_trials(arm: str, gaps_us: Sequence[float]) -> list[Trial]:
     """Three trials of an arm whose packets came at these intervals, 1 % apart."""
-    expected = CellSelector.of({"stack": FOUND.study.arms[arm].stack, "users": 1}).changed(
+    expected = CellSelector.of({"stack": FOUND.study.arms[arm].stack, "users": 1}).change(
         {"operation": "CreditControl"}
     )
     return [
@@ -50,7 +50,7 @@ SHIPPED, LENGTH = (FOUND.study.arms[name].label for name in ("shipped", "length"
 
 
 def test_each_packet_is_next_to_its_own_interval() -> None:
-    trials = captured("shipped", [0, 15, 80, 25, 400, 42_000, 180, 20, 299_000, 200, 30])
+    trials = capture_trials("shipped", [0, 15, 80, 25, 400, 42_000, 180, 20, 299_000, 200, 30])
     lines = packet_lines(trials)
     head = lines["packet 6 TCP ACK", SHIPPED, LENGTH].pairs[0]
     assert head.published == 152.7
@@ -62,13 +62,15 @@ def test_each_packet_is_next_to_its_own_interval() -> None:
 
 def test_a_packet_that_no_trial_holds_is_not_made_up() -> None:
     """The commonest sequence was shorter than the study's."""
-    lines = packet_lines(captured("shipped", [0, 15, 80]))
+    lines = packet_lines(capture_trials("shipped", [0, 15, 80]))
     assert lines["packet 4 HTTP", SHIPPED, LENGTH].pairs[0].measured is not None
     assert lines["packet 12 TCP ACK", SHIPPED].pairs[0].measured is None
 
 
 def test_packets_of_two_stacks_have_one_table_and_those_of_one_their_own() -> None:
-    [section] = _beside(list(packet_lines(captured("shipped", [0.0, 15.0])).values()))
+    [section] = _compare_published(
+        list(packet_lines(capture_trials("shipped", [0.0, 15.0])).values())
+    )
     assert [len(table.columns) for table in section.tables] == [8, 4, 4]
     assert all(len(row) == len(table.columns) for table in section.tables for row in table.rows)
 

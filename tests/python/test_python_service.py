@@ -139,11 +139,11 @@ def test_it_keeps_the_process_contract(
     """A ready line, a call, metrics that counted it, and an end with standard input."""
     child, ready = started(CONFIGURATION)
     assert ready["pid"] == child.pid
-    status, said = _asked(ready["address"], "POST", "/charging/credit-control", {"id": 1})
+    status, said = _request(ready["address"], "POST", "/charging/credit-control", {"id": 1})
     assert (status, json.loads(said)) == (200, {"balance": 1_000_000_000, "reserved": 0})
-    status, said = _asked(ready["address"], "POST", "/charging/reserve", {"id": 0, "am": 1})
+    status, said = _request(ready["address"], "POST", "/charging/reserve", {"id": 0, "am": 1})
     assert (status, json.loads(said)) == (400, {"error": "no such account"})
-    _, text = _asked(ready["metrics"], "GET", "/metrics")
+    _, text = _request(ready["metrics"], "GET", "/metrics")
     assert 'wirelab_calls_total{operation="Reserve"} 1' in text
     assert 'wirelab_errors_total{operation="Reserve"} 1' in text
     assert "wirelab_money_total 1000000000000" in text
@@ -159,7 +159,7 @@ def test_the_manifest_that_the_page_shows_is_its_own() -> None:
     assert (EXAMPLE / "service.json").read_text(encoding="utf-8") in shown
 
 
-def _asked(address: str, method: str, path: str, message: Json | None = None) -> tuple[int, str]:
+def _request(address: str, method: str, path: str, message: Json | None = None) -> tuple[int, str]:
     host, _, port = address.rpartition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=START_S_MAX)
     try:

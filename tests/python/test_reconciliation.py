@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.python.synthetic_packets import dissected
+from tests.python.synthetic_packets import make_dissection
 from tests.python.synthetic_run import World, trial
 from wirelab.checks import load as verdicts
 from wirelab.cli import main
@@ -95,18 +95,18 @@ def test_too_many_calls_are_not_logged_and_the_reason_is_given(
 
 
 def _part(phase: str, mean: float, share: float) -> Json:
-    return {"phase": phase, "share": share, **_spent(mean)}
+    return {"phase": phase, "share": share, **_make_times(mean)}
 
 
 def _quantiles(us: float) -> Json:
     return {"p50": us, "p90": us, "p99": us, "max": us, "n": 1}
 
 
-def _spent(mean: float) -> Json:
+def _make_times(mean: float) -> Json:
     return {"mean_us": mean, "p50_us": mean, "p99_us": mean, "max_us": mean}
 
 
-def _found(server_us: float = 80.0, residual_us: float = 0.0, **calls: int) -> Json:
+def _make_result(server_us: float = 80.0, residual_us: float = 0.0, **calls: int) -> Json:
     """2,000 calls of 100 us that were all compared with their packets, unless given otherwise."""
     names = ("unanswered", "outside", "encrypted", "without_port", "unmatched", "given_up")
     counts: Json = dict.fromkeys((*names, "damaged_lines"), 0) | calls
@@ -114,8 +114,8 @@ def _found(server_us: float = 80.0, residual_us: float = 0.0, **calls: int) -> J
     counts |= {"logged": logged, "error": None}
     counts["matched"] = logged - sum(counts[name] for name in names)
     parts = [_part("queueing", 5.0, 0.05), _part("server", server_us, server_us / 100.0)]
-    whole = {"calls": counts["matched"], "response": _spent(100.0), "phases": parts}
-    whole = {"name": "", **whole, "residual": _spent(residual_us)}
+    whole = {"calls": counts["matched"], "response": _make_times(100.0), "phases": parts}
+    whole = {"name": "", **whole, "residual": _make_times(residual_us)}
     return {
         "calls": counts,
         "exchanges": {"seen": 2_000, "matched": counts["matched"], "unanswered": 0}
@@ -130,34 +130,34 @@ def _found(server_us: float = 80.0, residual_us: float = 0.0, **calls: int) -> J
 
 def test_of_both_ends_the_difference_is_the_network() -> None:
     """The server's part at the client's end less that at the server's end."""
-    kept = _both(_found(server_us=80.0), _found(server_us=30.0))
+    kept = _both(_make_result(server_us=80.0), _make_result(server_us=30.0))
     assert kept.at_server_us == 30.0
     assert time_split.round_trip(_trial(kept)) == (50.0, "from the captures at both ends")
 
 
 def _end(write: float, wire: float, server: float, read: float, **other: float) -> Json:
     """The same 2,000 calls of 1,000 us, as one end's capture shows them."""
-    found = _found()
+    found = _make_result()
     stalls = other.get("stalls", 0.0)
     reply = 1_000.0 - write - wire - server - read - stalls
     means = {"client-write": write, "request-on-wire": wire, "server": server}
     means |= {"stalls": stalls, "reply-on-wire": reply, "client-read": read}
-    whole = found["all"] | {"response": _spent(1_000.0)}
+    whole = found["all"] | {"response": _make_times(1_000.0)}
     whole["calls"] = other.get("calls", 2_000)
     whole["phases"] = [_part(phase, mean, mean / 1_000.0) for phase, mean in means.items()]
     return {**found, "all": whole}
 
 
 def _both(client: Json, server: Json) -> CallTimes:
-    ends = [dissected(reconciliation=client), dissected(reconciliation=server)]
-    kept = reconciliation.kept(ends)
+    ends = [make_dissection(reconciliation=client), make_dissection(reconciliation=server)]
+    kept = reconciliation.summarize(ends)
     assert kept is not None
     return kept
 
 
 def _times(found: Json) -> CallTimes:
     """As a trial's record keeps it."""
-    kept = reconciliation.kept([dissected(reconciliation=found)])
+    kept = reconciliation.summarize([make_dissection(reconciliation=found)])
     assert kept is not None
     return kept
 
@@ -212,21 +212,21 @@ def test_a_run_joins_the_captures_of_each_trial() -> None:
     """By their folders, in any order; others stay as they are."""
     ends = {"client": _end(40.0, 100.0, 620.0, 30.0), "server": _end(330.0, 110.0, 120.0, 250.0)}
     documents = [
-        dissected(file=f"run/trials/{trial}/capture-{side}.pcapng", reconciliation=ends[side])
+        make_dissection(file=f"run/trials/{trial}/capture-{side}.pcapng", reconciliation=ends[side])
         for trial, side in (("a", "client"), ("a", "server"), ("b", "client"), ("c", "server"))
     ]
-    joined = reconciliation.joined(documents)
+    joined = reconciliation.join_dissections(documents)
     assert joined[0].reconciliation is not None
     assert reconciliation.ways(joined[0].reconciliation)
     assert "request-way" in document.text(joined)
     assert joined[1:] == documents[1:]
-    alone = [dissected(file="x.pcapng")]
-    assert reconciliation.joined(alone) == alone
+    alone = [make_dissection(file="x.pcapng")]
+    assert reconciliation.join_dissections(alone) == alone
 
 
 def test_without_a_log_nothing_is_kept() -> None:
-    assert reconciliation.kept([]) is None
-    assert reconciliation.kept([dissected()]) is None
+    assert reconciliation.summarize([]) is None
+    assert reconciliation.summarize([make_dissection()]) is None
 
 
 def test_why_calls_were_not_logged_is_read_from_older_records_too() -> None:
@@ -256,21 +256,21 @@ def _check_of(trial: Trial) -> Check:
 
 def test_a_trial_whose_calls_are_explained_is_right() -> None:
     """Every call has its packets, and no stamp contradicts another."""
-    check = _check(_found())
+    check = _check(_make_result())
     assert check.outcome == "ok"
     assert "2,000 of 2,000 calls" in check.reason
-    assert _check(_found(unmatched=20)).outcome == "ok"
+    assert _check(_make_result(unmatched=20)).outcome == "ok"
 
 
 @pytest.mark.parametrize(
     ("found", "outcome"),
     [
-        (_found(residual_us=51.0), "marked"),
-        (_found(unmatched=21), "marked"),
-        ({**_found(), "clock_us": {"low": 2.0, "high": 9.0}}, "marked"),
-        ({**_found(), "clock_us": {"low": -9.0, "high": -2.0}}, "marked"),
-        (_found(encrypted=2_000), "not-measurable"),
-        (_found(unmatched=2_000), "not-measurable"),
+        (_make_result(residual_us=51.0), "marked"),
+        (_make_result(unmatched=21), "marked"),
+        ({**_make_result(), "clock_us": {"low": 2.0, "high": 9.0}}, "marked"),
+        ({**_make_result(), "clock_us": {"low": -9.0, "high": -2.0}}, "marked"),
+        (_make_result(encrypted=2_000), "not-measurable"),
+        (_make_result(unmatched=2_000), "not-measurable"),
     ],
 )
 def test_a_trial_with_unexplained_calls_is_marked(found: Json, outcome: str) -> None:
@@ -286,7 +286,7 @@ def test_calls_that_were_not_logged_cannot_be_explained() -> None:
 
 def test_a_log_that_broke_off_marks_the_trial() -> None:
     """A full disk, say."""
-    found = _found()
+    found = _make_result()
     found["calls"]["error"] = "no space left"
     assert _check(found).outcome == "marked"
 
@@ -294,20 +294,20 @@ def test_a_log_that_broke_off_marks_the_trial() -> None:
 def test_on_a_link_the_round_trip_is_what_was_measured_before() -> None:
     """Or what the handshakes took; on loopback it is not separated."""
     measured = {"rtt_ms": {"p50": 2.5}}
-    way = time_split.round_trip(_trial(_times(_found()), "wlan", measured))
+    way = time_split.round_trip(_trial(_times(_make_result()), "wlan", measured))
     assert way == (2_500.0, "as measured before the trial")
-    found = _found()
+    found = _make_result()
     found["handshake_us"] = {"to_server": _quantiles(2_600.0), "to_client": _quantiles(10.0)}
     assert time_split.round_trip(_trial(_times(found), "wlan")) == (
         2_610.0,
         "from the handshakes",
     )
-    assert time_split.round_trip(_trial(_times(_found()))) is None
+    assert time_split.round_trip(_trial(_times(_make_result()))) is None
 
 
 def test_a_terminal_shows_every_part_within_eighty_columns() -> None:
     """And what was not laid side by side."""
-    shown = list(time_split.lines(_times(_found(unmatched=3, outside=2))))
+    shown = list(time_split.lines(_times(_make_result(unmatched=3, outside=2))))
     text = "\n".join(shown)
     assert max(map(len, shown)) <= 80
     for words in ("queueing", "server", "residual", "1,995 of 2,000", "3 calls have no exchange"):
@@ -319,7 +319,7 @@ def test_a_terminal_shows_how_much_of_the_server_part_is_the_network(
     handshake_us: float, printed: bool
 ) -> None:
     """Of 80 us: where the SYN's answer took a tenth of that or more, and no longer."""
-    found = _found()
+    found = _make_result()
     found["handshake_us"] = {"to_server": _quantiles(handshake_us), "to_client": _quantiles(1.0)}
     shown = [line for line in time_split.lines(_times(found)) if "round trip" in line]
     assert shown == (
@@ -330,7 +330,7 @@ def test_a_terminal_shows_how_much_of_the_server_part_is_the_network(
 
 def test_few_calls_have_no_percentiles() -> None:
     """Ten calls must lie above one that is shown."""
-    found = _found()
+    found = _make_result()
     found["operations"][0]["calls"] = 44
     rows = [line.split() for line in time_split.lines(_times(found)) if line.startswith("  server")]
     assert rows == [["server", "80.0", "µs", "80.0", "%", "80.0", "µs", "—"]]
@@ -368,7 +368,7 @@ def test_live_calls_are_explained_by_their_packets(
     assert len(run.trials) == 4
     for one in run.trials:
         assert one.status == "measured", one.reason
-        _explained(one)
+        _check_explained(one)
     assert "Where a call" in _report(out)
     assert main(["dissect", str(out)]) == 0
     assert capsys.readouterr().out.count("Where each call's time went") == 4
@@ -394,7 +394,7 @@ def test_live_the_ways_over_a_link_are_separated_from_the_server(
     run = running.run(experiment_file.parse(text), tmp_path / "run", source=text, unverified=True)
     (one,) = run.trials
     assert one.status == "measured", one.reason
-    whole = reconciliation.split(_kept(one))
+    whole = reconciliation.split(_read_call_times(one))
     assert whole is not None
     means = {part.phase: part.mean_us for part in whole.phases}
     assert means["request-way"] == pytest.approx(10_000.0, abs=2_500.0)
@@ -406,14 +406,14 @@ def test_live_the_ways_over_a_link_are_separated_from_the_server(
     assert capsys.readouterr().out.count("request's way") == 1
 
 
-def _kept(one: Trial) -> CallTimes:
+def _read_call_times(one: Trial) -> CallTimes:
     assert one.wire is not None
     assert one.wire.reconciliation is not None
     return one.wire.reconciliation
 
 
-def _explained(one: Trial) -> None:
-    found, calls = _kept(one), _kept(one).calls
+def _check_explained(one: Trial) -> None:
+    found, calls = _read_call_times(one), _read_call_times(one).calls
     assert calls.logged == one.result.calls_whole_run == calls.matched, calls
     assert found.exchanges.seen == calls.matched, found.exchanges
     whole = found.all

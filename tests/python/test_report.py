@@ -23,7 +23,7 @@ from tests.python.synthetic_run import (
     REST,
     World,
     client_bound,
-    failed,
+    fail_trial,
     trial,
     trials,
     users,
@@ -118,7 +118,7 @@ class Page(HTMLParser):
         self.links += [value for name, value in attrs if name in ("href", "src") and value]
 
 
-def parsed(path: Path) -> Page:
+def parse_page(path: Path) -> Page:
     """The page at ``path``."""
     page = Page()
     page.feed(path.read_text(encoding="utf-8"))
@@ -129,7 +129,7 @@ def parsed(path: Path) -> Page:
 def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run in which everything that comes from outside tries to break out."""
     every = trials(replace(SMALL, stacks=(REST, GRPC)))
-    every[0] = failed(every[0], HOSTILE)
+    every[0] = fail_trial(every[0], HOSTILE)
     every[1] = replace(every[1], service=replace(every[1].service, runtime=HOSTILE))
     every[2] = client_bound(every[2])
     folder = tmp_path_factory.mktemp("hostile") / "run"
@@ -138,7 +138,7 @@ def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_page_loads_nothing_and_runs_only_its_own_script(hostile_run: Path) -> None:
     """No other script, no handler, no address outside the page, whatever a service returns."""
-    page = parsed(write_page(hostile_run))
+    page = parse_page(write_page(hostile_run))
     assert page.tags.count("script") == 2
     assert page.scripts[0] == {"type": "application/json", "id": "data"}
     assert page.scripts[1] == {}
@@ -175,15 +175,15 @@ def test_data_of_the_charts_are_json_that_cannot_end_its_element(hostile_run: Pa
 def test_of_neighbours_over_time_the_largest_is_kept_where_a_mean_would_hide_it() -> None:
     points = [(float(at), 1.0) for at in range(10)]
     points[4] = (4.0, 99.0)
-    peaks = explorer.thinned(points, 5, peaks=True)
+    peaks = explorer.thin_out(points, 5, peaks=True)
     assert peaks == [(0.5, 1.0), (2.5, 1.0), (4.5, 99.0), (6.5, 1.0), (8.5, 1.0)]
-    assert explorer.thinned(points, 5, peaks=False)[2] == (4.5, 50.0)
-    assert explorer.thinned(points, 10, peaks=False) == points
+    assert explorer.thin_out(points, 5, peaks=False)[2] == (4.5, 50.0)
+    assert explorer.thin_out(points, 10, peaks=False) == points
 
 
 def test_page_is_whole(hostile_run: Path) -> None:
     """Every part is there, every anchor leads somewhere, no id is given twice."""
-    page = parsed(write_page(hostile_run))
+    page = parse_page(write_page(hostile_run))
     assert len(set(page.ids)) == len(page.ids)
     targets = {link.removeprefix("#") for link in page.links if link.startswith("#")}
     assert targets <= set(page.ids)
@@ -230,7 +230,7 @@ def test_extra_sections(hostile_run: Path) -> None:
     text = page_path.read_text(encoding="utf-8")
     assert "a &lt;b&gt;" in text
     assert "&lt;i&gt;" in text
-    assert {"published-measured", "published-measured-2"} <= set(parsed(page_path).ids)
+    assert {"published-measured", "published-measured-2"} <= set(parse_page(page_path).ids)
 
 
 def test_empty_run(tmp_path: Path) -> None:

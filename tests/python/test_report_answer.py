@@ -13,8 +13,8 @@ from tests.python.synthetic_run import (
     REST,
     World,
     client_bound,
-    failed,
-    failing,
+    fail_some_calls,
+    fail_trial,
     trials,
     users,
     with_result,
@@ -65,9 +65,9 @@ def test_a_clean_run_has_good_badges(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words", "tone"),
     [
-        (lambda one: failed(one, "it broke"), "1 of 8 trials failed", "bad"),
+        (lambda one: fail_trial(one, "it broke"), "1 of 8 trials failed", "bad"),
         (client_bound, "The client was the limit in 1 of 8 trials", "warn"),
-        (failing, "6 of 19 figures marked", "warn"),
+        (fail_some_calls, "6 of 19 figures marked", "warn"),
     ],
 )
 def test_a_badge_names_what_went_wrong(
@@ -85,7 +85,7 @@ def test_one_trial_is_not_a_sure_answer(tmp_path: Path) -> None:
 
 
 def test_a_run_without_a_figure_has_no_good_badge(tmp_path: Path) -> None:
-    every = [failed(one, "it broke") for one in trials(SMALL)]
+    every = [fail_trial(one, "it broke") for one in trials(SMALL)]
     assert set(badges(tmp_path, every).values()) == {"bad"}
 
 
@@ -139,7 +139,7 @@ def test_at_a_fixed_rate_every_cell_has_bytes_in_place_of_the_rate(tmp_path: Pat
     ],
 )
 def test_values_are_written_as_people_write_them(value: object, name: str, shown: str) -> None:
-    assert machine.written(value, name) == shown
+    assert machine.format_value(value, name) == shown
 
 
 def test_services_that_differ_in_settings_alone_share_a_row(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.python import test_report_runtime as runtime
 from tests.python import test_wrap_page as wrapped
 from tests.python.chromium import Browser, Tab, needs_chromium
-from tests.python.synthetic_packets import captured, dissected
+from tests.python.synthetic_packets import capture_trial, make_dissection
 from tests.python.synthetic_run import (
     GRPC,
     REST,
@@ -98,20 +98,22 @@ def study_page_of(folder: Path) -> Path:
     return study_page.write(reproduction.read(write_reproduction(folder, trials(world))))
 
 
-def captured_page(folder: Path) -> Path:
+def write_captured_page(folder: Path) -> Path:
     """The page of a run over a link, with packets, findings and bytes."""
-    every = [captured(stack, order) for order in range(2) for stack in (REST, GRPC)]
-    every.append(captured(REST, 3, drops=7, device_drops={"forward": 1, "backward": 2}))
+    every = [capture_trial(stack, order) for order in range(2) for stack in (REST, GRPC)]
+    every.append(capture_trial(REST, 3, drops=7, device_drops={"forward": 1, "backward": 2}))
     run = write_run(folder, every)
     for one in every:
         file = run / "trials" / one.id / "dissection-client.json"
-        file.write_text(document.text(dissected()), encoding="utf-8")
+        file.write_text(document.text(make_dissection()), encoding="utf-8")
     return write_page(run)
 
 
 def runtime_page(folder: Path) -> Path:
     """The page of a run with heap, GC pauses and threads over time."""
-    every = [runtime.sampled(stack, repeat, 0.05) for repeat in range(3) for stack in (REST, GRPC)]
+    every = [
+        runtime.make_trial(stack, repeat, 0.05) for repeat in range(3) for stack in (REST, GRPC)
+    ]
     return write_page(runtime.write_sampled_run(folder, every))
 
 
@@ -119,12 +121,13 @@ def wrap_page_of(folder: Path) -> Path:
     """The page of a wrapped tool."""
     folder.mkdir()
     file = folder / "report.html"
-    file.write_text(wrapped.html(wrapped.measured(dissected())), encoding="utf-8")
+    file.write_text(wrapped.html(wrapped.make_measured(make_dissection())), encoding="utf-8")
     return file
 
 
 @pytest.fixture(
-    scope="module", params=[run_page, study_page_of, captured_page, runtime_page, wrap_page_of]
+    scope="module",
+    params=[run_page, study_page_of, write_captured_page, runtime_page, wrap_page_of],
 )
 def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every kind of page."""
@@ -140,7 +143,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, page: Path, width: int) -> Iterator[Tab]:
+def open_page(browser: Browser, page: Path, width: int) -> Iterator[Tab]:
     """The page in a window of that width, to the end of the block."""
     tab = browser.open(page.as_uri(), width, 2000)
     yield tab
@@ -149,7 +152,7 @@ def opened(browser: Browser, page: Path, width: int) -> Iterator[Tab]:
 
 def test_console_is_silent(browser: Browser, page: Path) -> None:
     """The page as it is written logs nothing, with its content policy in force."""
-    with opened(browser, page, 1280) as tab:
+    with open_page(browser, page, 1280) as tab:
         assert tab.evaluate("document.querySelector('main') !== null")
         assert tab.logged == []
 
@@ -158,7 +161,7 @@ def test_console_is_silent(browser: Browser, page: Path) -> None:
 def test_layout(browser: Browser, page: Path, width: int) -> None:
     """Laptop and phone: nothing scrolls sideways, no word is broken in a table, no label is
     clipped, no text lies over text."""
-    with opened(browser, page, width) as tab:
+    with open_page(browser, page, width) as tab:
         seen = tab.evaluate(PROBE)
     assert seen["width"] == width
     assert seen["over"] <= 0
@@ -171,21 +174,21 @@ def test_layout(browser: Browser, page: Path, width: int) -> None:
 
 def test_the_probe_can_fail(browser: Browser, page: Path) -> None:
     """A page with something too wide is found out, within a table and without."""
-    with opened(browser, page, 390) as tab:
+    with open_page(browser, page, 390) as tab:
         tab.evaluate("document.querySelector('p').style.width = '3000px'")
         assert tab.evaluate(PROBE)["over"] > 0
     insert = "document.styleSheets[0].insertRule({}, document.styleSheets[0].cssRules.length)"
-    with opened(browser, page, 1280) as tab:
+    with open_page(browser, page, 1280) as tab:
         tab.evaluate(insert.format("'td { min-width: 400px }'"))
         assert tab.evaluate(PROBE)["sideways"] != []
-    with opened(browser, page, 1280) as tab:
+    with open_page(browser, page, 1280) as tab:
         tab.evaluate(insert.format("'td, th { max-width: 20px; overflow-wrap: anywhere }'"))
         assert tab.evaluate(PROBE)["broken"] != []
 
 
 def test_messages_that_the_page_logs_are_seen(browser: Browser, page: Path) -> None:
     """An error, a message, and what the content policy refuses."""
-    with opened(browser, page, 1280) as tab:
+    with open_page(browser, page, 1280) as tab:
         tab.evaluate("setTimeout(() => { throw new Error('an error') })")
         tab.evaluate("console.log('a message')")
         tab.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://127.0.0.1/'}))")
@@ -200,7 +203,7 @@ def test_a_chart_of_few_stacks_keeps_the_size_of_its_letters(
     """One setting of two stacks is one chart, which has the whole row."""
     world = World(sizes=(14,), loads=(users(16),), repeats=3)
     page = write_page(write_run(tmp_path / "run", trials(world)))
-    with opened(browser, page, 1200) as tab:
+    with open_page(browser, page, 1200) as tab:
         scales = tab.evaluate(
             "[...document.querySelectorAll('.charts svg')]"
             ".map(svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"
@@ -213,7 +216,7 @@ def test_a_table_that_scrolls_shows_it(browser: Browser, tmp_path: Path) -> None
     """Each end that has more is shaded: the shade stays where it is, and what covers it at an end
     of the table moves with the table."""
     page = write_page(write_run(tmp_path / "run", trials(World(sizes=(14,), repeats=2))))
-    with opened(browser, page, 360) as tab:
+    with open_page(browser, page, 360) as tab:
         styles = tab.evaluate(
             "[...document.querySelectorAll('.scroll')].map(one => getComputedStyle(one))"
             ".map(one => [one.backgroundAttachment, one.backgroundImage])"

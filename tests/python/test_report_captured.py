@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.python.synthetic_packets import FINDING, NO_SWITCH, captured, dissected, findings
+from tests.python.synthetic_packets import (
+    FINDING,
+    NO_SWITCH,
+    capture_trial,
+    findings,
+    make_dissection,
+)
 from tests.python.synthetic_run import GRPC, REST, write_run
 from wirelab.checks import load as verdicts
 from wirelab.cli import app
@@ -26,7 +32,7 @@ CAUSE = str(FINDING["cause"])
 
 
 def test_an_untested_finding_is_not_reported_as_a_cause() -> None:
-    printed = list(text.lines(dissected()))
+    printed = list(text.lines(make_dissection()))
     assert packet_findings.UNTESTED in printed
     assert packet_findings.TESTED not in printed
     assert "What cost time" not in printed
@@ -94,13 +100,13 @@ def test_a_pattern_that_cost_no_time_by_itself_is_given_none() -> None:
 
 def test_every_line_of_a_dissection_fits_80_columns() -> None:
     long = "a finding of " + "many words " * 40
-    document = dissected(findings=[{**FINDING, "words": long}, NO_SWITCH])
+    document = make_dissection(findings=[{**FINDING, "words": long}, NO_SWITCH])
     printed = list(text.lines(document, Standing({CAUSE: "holds"}, "how to test " * 20)))
     assert max(map(len, printed)) <= 80
 
 
 def test_one_of_everything_is_in_the_singular() -> None:
-    document = dissected(exchanges__count=1, capture__packets=1, capture__drops=1)
+    document = make_dissection(exchanges__count=1, capture__packets=1, capture__drops=1)
     said = " ".join(text.lines(document))
     assert "1 packet, 600,000 B" in said
     assert "1 exchange on 1 connection; 1 connection opened" in said
@@ -112,7 +118,7 @@ def test_the_test_of_a_run_is_named_and_its_verdicts_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The verdict belongs to the cell of the capture, and to no other."""
-    own, other = captured(REST, 1), captured(GRPC, 2)
+    own, other = capture_trial(REST, 1), capture_trial(GRPC, 2)
     run = write_run(tmp_path / "my run", [own, other])
     assert packet_findings.of_run(_capture(run, own), run).verdicts == {}
     assert f"dissect '{run}' --test" in packet_findings.of_run(_capture(run, own), run).remedy
@@ -124,11 +130,11 @@ def test_the_test_of_a_run_is_named_and_its_verdicts_are_found(
 def test_dissect_of_a_run_separates_tested_from_untested_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = captured(REST, 1)
+    own = capture_trial(REST, 1)
     run = write_run(tmp_path / "run", [own])
     file = _capture(run, own)
     file.write_bytes(b"")
-    monkeypatch.setattr(dissection, "dissect", lambda *_, **__: dissected(file=str(file)))
+    monkeypatch.setattr(dissection, "dissect", lambda *_, **__: make_dissection(file=str(file)))
     printed = CliRunner().invoke(app, ["dissect", str(run)]).output
     assert packet_findings.TESTED not in printed
     assert f"dissect {run} --test" in " ".join(printed.split())
@@ -171,18 +177,18 @@ def test_lost_packets_mark_the_trial_on_the_page(
 ) -> None:
     """By the ring or by a device: the packets' section states what it means, and the checks name
     the trial and the number."""
-    whole, torn = captured(REST, 1), captured(REST, 2, **lost)
-    assert check not in {mark.name for mark in verdicts.marked(whole)}
-    assert check in {mark.name for mark in verdicts.marked(torn)}
+    whole, torn = capture_trial(REST, 1), capture_trial(REST, 2, **lost)
+    assert check not in {mark.name for mark in verdicts.find_marks(whole)}
+    assert check in {mark.name for mark in verdicts.find_marks(torn)}
     page = write_page(write_run(tmp_path / "run", [whole, torn])).read_text(encoding="utf-8")
     assert "The capture or a device of the link dropped packets in 1 of 2 captured trials" in page
-    (reason,) = [mark.reason for mark in verdicts.marked(torn) if mark.name == check]
+    (reason,) = [mark.reason for mark in verdicts.find_marks(torn) if mark.name == check]
     assert "7" in reason
     assert reason.replace("'", "&#39;") in page
 
 
 def test_without_losses_nothing_is_said(tmp_path: Path) -> None:
-    page = write_page(write_run(tmp_path / "run", [captured()])).read_text(encoding="utf-8")
+    page = write_page(write_run(tmp_path / "run", [capture_trial()])).read_text(encoding="utf-8")
     assert "On the wire" in page
     assert "dropped packets" not in page
     assert "not tested" in page
@@ -190,7 +196,7 @@ def test_without_losses_nothing_is_said(tmp_path: Path) -> None:
 
 def test_bytes_and_their_limits_are_in_one_unit() -> None:
     source = Source(
-        Path("run"), Manifest(format=1), tuple(captured(order=order) for order in (1, 2))
+        Path("run"), Manifest(format=1), tuple(capture_trial(order=order) for order in (1, 2))
     )
     (table,) = costs.traffic_section(source).tables
     shown = dict(zip(table.columns, table.rows[0], strict=True))["received per call"]

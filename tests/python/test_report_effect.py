@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirelab.explain.effect import AMOUNT, COST, DURATION, Wording, effect, than, wording
-from wirelab.format.numbers import digits, limits, over_limits, ranged, span
+from wirelab.explain.effect import (
+    AMOUNT,
+    COST,
+    DURATION,
+    Wording,
+    choose_conjunction,
+    choose_wording,
+    effect,
+)
+from wirelab.format.numbers import digits, format_range, limits, span, stack_limits
 from wirelab.statistics.figure import CLIENT_CPU, RATE, RESPONSE_P50
 from wirelab.statistics.interval import Interval
 
@@ -80,13 +88,17 @@ def test_the_noun_is_placed_where_the_sentence_needs_it() -> None:
     assert effect(factor, DURATION, time) == (
         "median response time shorter by a factor of 3.4 (3.1 to 3.8)"
     )
-    assert (than(more), than(many), than(factor)) == ("than", "as", "than")
+    assert (choose_conjunction(more), choose_conjunction(many), choose_conjunction(factor)) == (
+        "than",
+        "as",
+        "than",
+    )
 
 
 def test_each_kind_of_figure_has_its_words() -> None:
-    assert wording(RATE) is AMOUNT
-    assert wording(RESPONSE_P50) is DURATION
-    assert wording(CLIENT_CPU) is COST
+    assert choose_wording(RATE) is AMOUNT
+    assert choose_wording(RESPONSE_P50) is DURATION
+    assert choose_wording(CLIENT_CPU) is COST
 
 
 @given(st.floats(0.01, 100.0), st.floats(0.0, 0.5), st.floats(0.0, 0.5))
@@ -122,11 +134,11 @@ def test_limits_are_shown_in_the_digits_that_tell_them_from_the_estimate(
 
 def test_an_interval_without_information_leaves_the_estimate_alone() -> None:
     same, wide = interval(29.0, 29.0, 29.0), interval(29.0, 28.0, 30.0)
-    assert (over_limits(same, "B"), over_limits(wide, "B")) == ("29.0 B", "29.0 B\n28.0–30.0")
-    assert (ranged(same), ranged(wide)) == ("29.0", "29.0 (28.0 to 30.0)")
+    assert (stack_limits(same, "B"), stack_limits(wide, "B")) == ("29.0 B", "29.0 B\n28.0–30.0")
+    assert (format_range(same), format_range(wide)) == ("29.0", "29.0 (28.0 to 30.0)")
     assert (span(same), span(wide), span(interval(29.0))) == ("", "28.0 to 30.0", "no interval")
-    assert ranged(interval(1.5, 1.2, inf)) == "1.50 (1.20 to any)"
-    assert over_limits(None, "B") == "—"
+    assert format_range(interval(1.5, 1.2, inf)) == "1.50 (1.20 to any)"
+    assert stack_limits(None, "B") == "—"
 
 
 def test_digits_may_be_more_than_three() -> None:

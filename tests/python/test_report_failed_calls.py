@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.synthetic_run import REST, World, failing, trials, users, write_run
-from tests.python.test_report_terminal import printed
+from tests.python.synthetic_run import REST, World, fail_some_calls, trials, users, write_run
+from tests.python.test_report_terminal import print_table
 from wirelab.cli import main
 from wirelab.records.trial import Trial
 from wirelab.report.export import to_csv, to_json
@@ -28,7 +28,7 @@ TIMEOUT_S = 10.0
 
 def struck() -> list[Trial]:
     """A run in which one call of twenty to REST times out."""
-    return [failing(one) if one.point.stack == REST else one for one in trials(SMALL)]
+    return [fail_some_calls(one) if one.point.stack == REST else one for one in trials(SMALL)]
 
 
 def rest(every: list[Trial]) -> Cell:
@@ -47,13 +47,13 @@ def test_a_cell_of_the_table_has_all_calls_above_good_ones(tmp_path: Path) -> No
 
 
 def test_the_terminal_has_a_row_for_good_calls_and_explains_it() -> None:
-    shown = printed(struck())
+    shown = print_table(struck())
     (row,) = [line for line in shown.splitlines() if line.strip().startswith("good calls")]
     assert "10.0 s" not in row
     assert "ms" in row
     assert "10.0 s" in next(line for line in shown.splitlines() if line.startswith("rest@rust"))
     assert "failed calls. p50 and p99 include them with the time until they" in shown
-    assert "good calls" not in printed(trials(SMALL))
+    assert "good calls" not in print_table(trials(SMALL))
 
 
 def test_exports_name_both_only_where_calls_failed() -> None:
@@ -121,7 +121,7 @@ def test_a_p99_whose_interval_reaches_below_the_p50_is_of_too_few_trials(tmp_pat
     assert lacks == tables.Doubt("too few trials", "the interval of the p99 reaches below the p50")
     (table,) = tables.cell_tables(Source.read(write_run(tmp_path / "run", every)))
     assert table.rows[0][table.columns.index("p99")].endswith("\ntoo few trials")
-    shown = printed(every)
+    shown = print_table(every)
     # It is known to a factor of two or worse, too, and so not shown.
     assert "9.49 ms" not in shown
     assert "—?" in shown
@@ -136,8 +136,8 @@ def test_a_p99_that_some_trials_lack_is_of_too_few_calls() -> None:
     assert lacks is not None
     assert lacks.words == "too few calls"
     assert lacks.reason == "a p99 needs 1,000 calls per trial; known in 3 of 4 trials"
-    assert "a trial had fewer than 1,000 calls" in " ".join(printed(every).split())
-    assert "—" in printed(_with_p99s([None, None]))
+    assert "a trial had fewer than 1,000 calls" in " ".join(print_table(every).split())
+    assert "—" in print_table(_with_p99s([None, None]))
 
 
 def test_a_certain_p99_has_no_doubt() -> None:
@@ -145,4 +145,4 @@ def test_a_certain_p99_has_no_doubt() -> None:
     assert tables.doubt(rest(every), RESPONSE_P99) is None
     assert tables.doubt(rest(every), RESPONSE_P50) is None
     assert tables.doubt(rest(struck()), GOOD_P99) is None
-    assert "?" not in printed(every)
+    assert "?" not in print_table(every)

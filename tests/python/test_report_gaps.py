@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from tests.python.synthetic_packets import changed, dissected
+from tests.python.synthetic_packets import change_dissection, make_dissection
 from wirelab.documents.dissection import Bin
 from wirelab.report.sections import packet_gaps
 from wirelab.trial import dissected as dissections
@@ -62,7 +62,7 @@ def test_bars_are_no_finer_than_what_was_counted() -> None:
 def test_the_longest_waits_are_drawn_in_the_order_of_their_packets() -> None:
     long = {40_000.0: 20, 44_000.0: 20}
     rows = [row(n, long, mean) for n, mean in enumerate((5.0, 300.0, 40.0, 90.0, 80.0, 1.0), 1)]
-    drawn = packet_gaps.pictures(dissected(interarrival=rows), "SOAP")
+    drawn = packet_gaps.pictures(make_dissection(interarrival=rows), "SOAP")
     assert [picture.caption for picture in drawn] == [f"packet {n} of SOAP" for n in (2, 4, 5)]
     assert "40.0 ms to 44.3 ms" in drawn[0].alt
 
@@ -72,6 +72,6 @@ def test_few_exchanges_and_older_documents_have_no_picture(tmp_path: Path) -> No
     del older["gap_histogram"]
     for rows in ([few], [older], []):
         file = tmp_path / "dissection.json"
-        file.write_text(json.dumps(changed(interarrival=rows)), encoding="utf-8")
+        file.write_text(json.dumps(change_dissection(interarrival=rows)), encoding="utf-8")
         assert packet_gaps.pictures(dissections.read(file), "SOAP") == []
-    assert len(packet_gaps.pictures(dissected(), "SOAP")) == 1
+    assert len(packet_gaps.pictures(make_dissection(), "SOAP")) == 1

@@ -234,7 +234,7 @@ def test_zeros_and_equal_values_have_a_heat_map(
     over_time = series.Series()
     for second, value in enumerate(errors):
         over_time.add(second * 1_000_000_000, {"errors_per_s": value})
-    over_time.opened(0)
+    over_time.open_window(0)
     over_time.write(folder / "trials" / one.id / series.NAME)
     tab = browser.open(f"{write_page(folder).as_uri()}#view=heat&over=errors")
     assert tab.evaluate('document.querySelector("#explorer .note").textContent').endswith(span)

@@ -18,7 +18,7 @@ from wirelab.report.charts.over_time import (
     STRIP,
     Quantity,
     Strip,
-    over_time_picture,
+    draw_over_time,
 )
 from wirelab.report.page import write_page
 from wirelab.report.sections import runtime
@@ -31,7 +31,7 @@ REPEATS = 4
 HEAP = {"mean": 4e7, "max": 5e7}
 
 
-def sampled(stack: str, repeat: int, paused_s: float = 0.0) -> Trial:
+def make_trial(stack: str, repeat: int, paused_s: float = 0.0) -> Trial:
     """A trial whose service has a heap."""
     one = trial(point(stack, 14, users(4)), repeat, repeat, World())
     heap = {key: value * (1 + 0.01 * repeat) for key, value in HEAP.items()}
@@ -58,7 +58,7 @@ def _series(folder: Path, one: Trial) -> None:
                 "call_seconds_total": 2.0 * second,
             },
         )
-    made.opened(2 * SECOND_NS)
+    made.open_window(2 * SECOND_NS)
     p50 = [
         TimePoint(start_s=0.5 * at, duration_s=0.5, calls=500, ns=2_000_000 + 100_000 * at)
         for at in range(8)
@@ -78,7 +78,7 @@ def write_sampled_run(folder: Path, every: list[Trial]) -> Path:
 
 @pytest.fixture
 def every() -> list[Trial]:
-    return [sampled(REST, repeat, 0.05) for repeat in range(REPEATS)]
+    return [make_trial(REST, repeat, 0.05) for repeat in range(REPEATS)]
 
 
 def test_a_table_has_intervals_over_the_repeats(tmp_path: Path, every: list[Trial]) -> None:
@@ -94,10 +94,10 @@ def test_a_table_has_intervals_over_the_repeats(tmp_path: Path, every: list[Tria
 
 
 def test_pauses_of_zero_are_shown_as_zero(tmp_path: Path) -> None:
-    none = [sampled(REST, repeat) for repeat in range(REPEATS)]
+    none = [make_trial(REST, repeat) for repeat in range(REPEATS)]
     (table,) = runtime.section(Source.read(write_sampled_run(tmp_path / "none", none))).tables
     assert table.rows[0][4] == "0"
-    some = [sampled(REST, repeat, 0.1 * (repeat % 2)) for repeat in range(REPEATS)]
+    some = [make_trial(REST, repeat, 0.1 * (repeat % 2)) for repeat in range(REPEATS)]
     (table,) = runtime.section(Source.read(write_sampled_run(tmp_path / "some", some))).tables
     assert table.rows[0][4].endswith("\n0 in 2 of 4")
 
@@ -116,7 +116,7 @@ def test_many_cells_are_not_all_drawn(tmp_path: Path) -> None:
     loads = [users(2 + number) for number in range(count)]
     many = [
         replace(
-            sampled(stack, 0), point=point(stack, 14, load), id=f"{number}-{stack.split('@')[0]}"
+            make_trial(stack, 0), point=point(stack, 14, load), id=f"{number}-{stack.split('@')[0]}"
         )
         for number, load in enumerate(loads)
         for stack in (REST, GRPC)
@@ -145,14 +145,14 @@ def test_the_page_has_the_section(tmp_path: Path, every: list[Trial]) -> None:
 def test_a_run_of_an_older_lab_has_none(tmp_path: Path) -> None:
     old = [trial(point(REST), repeat, repeat, World()) for repeat in range(2)]
     source = Source.read(write_run(tmp_path / "run", old))
-    assert not any("Runtime" in made.title for made in contents.after(source))
+    assert not any("Runtime" in made.title for made in contents.list_further_sections(source))
 
 
 def test_a_long_title_is_broken_and_its_picture_grows() -> None:
     strip = Strip("ms", [Quantity("p50", [[(0.0, 1.0), (1.0, 2.0)]])])
 
     def height(title: str) -> float:
-        picture = over_time_picture([strip], title, 1.0)
+        picture = draw_over_time([strip], title, 1.0)
         assert picture is not None
         found = re.search(r'viewBox="0 0 420 ([0-9.]+)"', picture.svg)
         assert found
@@ -167,7 +167,7 @@ def test_a_long_title_is_broken_and_its_picture_grows() -> None:
 def test_a_p50_next_to_a_much_longer_p99_does_not_lie_on_the_axis(longest: float) -> None:
     levels = {"p99": longest, "p50": 1.0}
     lines = [Quantity(name, [[(0.0, ms), (1.0, ms)]]) for name, ms in levels.items()]
-    picture = over_time_picture([Strip("ms", lines, by_factors=True)], "times", 1.0)
+    picture = draw_over_time([Strip("ms", lines, by_factors=True)], "times", 1.0)
     assert picture is not None
     p99, p50 = (
         float(re.findall(rf"M [\d.]+ ([\d.]+) L [^>]*stroke: {colour.lower()}", picture.svg)[0])

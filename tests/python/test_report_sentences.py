@@ -13,8 +13,8 @@ from tests.python.synthetic_run import (
     REST,
     World,
     client_bound,
-    failed,
-    failing,
+    fail_some_calls,
+    fail_trial,
     point,
     trials,
     users,
@@ -243,7 +243,7 @@ def test_single_trials_are_undecided_for_want_of_an_interval() -> None:
 
 def test_a_run_without_measured_trials_is_reported() -> None:
     """All trials failed: that is the finding, with the reason."""
-    every = [failed(one, "the service refused codec") for one in trials(SMALL)]
+    every = [fail_trial(one, "the service refused codec") for one in trials(SMALL)]
     shown = sentences(every)
     assert shown[0].startswith("No trial measured anything")
     assert "8 of 8 trials failed" in shown[1]
@@ -260,7 +260,9 @@ def test_a_run_of_one_stack_compares_nothing() -> None:
 
 def test_a_stack_without_a_value() -> None:
     """One side failed throughout: the other is not called the winner."""
-    every = [failed(one, "refused") if one.point.stack == REST else one for one in trials(SMALL)]
+    every = [
+        fail_trial(one, "refused") if one.point.stack == REST else one for one in trials(SMALL)
+    ]
     shown = sentences(every)
     assert shown[0].startswith("No trial measured calls per second of rest@rust json at Hello")
     assert not any("more calls" in sentence for sentence in shown)
@@ -273,7 +275,9 @@ def test_stacks_without_values_are_not_compared() -> None:
     world = replace(SMALL, stacks=(REST, GRPC, third), loads=loads)
     every = trials(world)
     for survivors in ((), (GRPC,)):
-        left = [one if one.point.stack in survivors else failed(one, "refused") for one in every]
+        left = [
+            one if one.point.stack in survivors else fail_trial(one, "refused") for one in every
+        ]
         found = sentences(left, 0.05)
         assert not any("Undecided" in sentence or " than " in sentence for sentence in found)
         assert any("refused" in sentence for sentence in found)
@@ -322,7 +326,7 @@ def test_a_winner_over_many_is_compared_with_the_next() -> None:
 
 def test_failed_calls_are_counted_and_named_by_what_happened() -> None:
     """And the response times that hold them are labelled."""
-    every = [failing(one) if one.point.stack == REST else one for one in trials(SMALL)]
+    every = [fail_some_calls(one) if one.point.stack == REST else one for one in trials(SMALL)]
     found = sentences(every, 0.05)
     calls, errors = (
         sum(getattr(one.result, name) for one in every) for name in ("calls", "errors")

@@ -17,10 +17,10 @@ from tests.python.synthetic_run import (
     REST,
     World,
     point,
+    remove_histograms,
     trial,
     trials,
     users,
-    without_histograms,
     write_run,
 )
 from wirelab.records.load import LoadRecord
@@ -44,7 +44,7 @@ STEEPEST = 4
 def _run(folder: Path, loads: int) -> Source:
     """Two stacks under that number of loads: copies of two trials, each with a mark of its own, so
     that the table of checks has a row for each."""
-    made = [without_histograms(trial(point(stack), 0, 0, World())) for stack in (REST, GRPC)]
+    made = [remove_histograms(trial(point(stack), 0, 0, World())) for stack in (REST, GRPC)]
     every: list[Trial] = [
         replace(
             one,
@@ -91,7 +91,7 @@ def test_of_many_stacks_the_table_compares_the_best_with_the_others(
         searched.append(arguments)
 
     monkeypatch.setattr(comparison, "further_repeats", further_repeats)
-    one = without_histograms(trial(point(REST), 0, 0, World()))
+    one = remove_histograms(trial(point(REST), 0, 0, World()))
     every = [
         replace(
             one,

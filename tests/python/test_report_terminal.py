@@ -16,7 +16,7 @@ from tests.python.synthetic_run import (
     REST,
     World,
     client_bound,
-    failed,
+    fail_trial,
     point,
     trial,
     trials,
@@ -36,7 +36,7 @@ from wirelab.run import runner as running
 SMALL = World(sizes=(14,), loads=(users(32),))
 
 
-def printed(every: list[Trial]) -> str:
+def print_table(every: list[Trial]) -> str:
     """The table as a terminal of 80 columns shows it."""
     return "\n".join(line.text for line in terminal_table(every))
 
@@ -45,10 +45,10 @@ def test_terminal_fits_80_columns() -> None:
     """No line is longer and nothing is cut, however long a name or wide an interval."""
     stacks = (REST, "rest@go?codec=text&connection=close", GRPC)
     every = trials(replace(SMALL, stacks=stacks, spread=3.0))
-    every[0] = failed(every[0], "refused")
+    every[0] = fail_trial(every[0], "refused")
     limited = next(i for i, one in enumerate(every) if i and one.point.stack == GRPC)
     every[limited] = client_bound(every[limited])
-    shown = printed(every)
+    shown = print_table(every)
     assert max(map(len, shown.splitlines())) <= 80
     assert "…" not in shown
     for words in (
@@ -67,13 +67,13 @@ def test_terminal_fits_80_columns() -> None:
 def test_a_long_name_breaks_before_a_value_and_not_in_it() -> None:
     multiplexed = "grpc@rust?in_flight=multiplex=8&server.h2_window=65536"
     stacks = (GRPC, multiplexed, "grpc@rust?connection=close")
-    shown = printed(trials(replace(SMALL, stacks=stacks))).split()
+    shown = print_table(trials(replace(SMALL, stacks=stacks))).split()
     assert {"multiplex=8", "65536"} <= set(shown), shown
 
 
 def test_columns_of_the_terminal_are_aligned() -> None:
     """Over all settings, p50 ends where its head ends, and the interval is a column."""
-    lines = printed(trials(World(spread=0.05))).splitlines()
+    lines = print_table(trials(World(spread=0.05))).splitlines()
     heads = re.search(r"calls/s +95 % +p50", lines[0])
     assert heads is not None
     rows = [line for line in lines if line.startswith(("rest@", "grpc@"))]
@@ -88,21 +88,21 @@ def test_columns_of_the_terminal_are_aligned() -> None:
 def test_the_terminal_marks_figures_and_names_the_checks() -> None:
     """A mark is next to its figure; below, each check has a line with the figures."""
     every = [client_bound(one) for one in trials(SMALL)]
-    lines = printed(every).splitlines()
+    lines = print_table(every).splitlines()
     rows = [line for line in lines if line.startswith(("rest@", "grpc@"))]
     # Rate, p50 and p99, and no CPU time.
     assert [row.count("*") for row in rows] == [3] * 2
     text = " ".join(" ".join(lines).split())
     assert "* 6 figures may be off by more than half of the interval and 5 %" in text
     assert "bound: successful calls 2, response p50 2, response p99 2, by an unknown amount" in text
-    assert "*" not in printed(trials(SMALL))
+    assert "*" not in print_table(trials(SMALL))
 
 
 def test_failed_trials_cannot_steer_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A few are named with their reason, the rest is counted; hostile text is harmless."""
-    every = [failed(one, f"[bold]x[/bold] {HOSTILE}") for one in trials(SMALL)]
+    every = [fail_trial(one, f"[bold]x[/bold] {HOSTILE}") for one in trials(SMALL)]
     folder = write_run(tmp_path / "run", every)
     results.show(running.read(folder), as_json=False)
     shown = capsys.readouterr().out
@@ -116,7 +116,7 @@ def test_a_very_wide_interval_is_printed_in_numbers() -> None:
     """Two trials whose rates differ by 400: Student's t on logarithms reaches over decades."""
     one, other = (trial(point(REST), repeat, repeat, World()) for repeat in (0, 1))
     rates = (with_result(one, rate_per_s=100.0), with_result(other, rate_per_s=40_000.0))
-    row = next(line for line in printed(list(rates)).splitlines() if line.startswith("rest"))
+    row = next(line for line in print_table(list(rates)).splitlines() if line.startswith("rest"))
     low, high = row.split()[2].split("-")
     logs = [log(100.0), log(40_000.0)]
     reach = 12.706 * (logs[1] - logs[0]) / 2.0  # t for one degree of freedom; s / sqrt(2)
@@ -130,8 +130,8 @@ def test_a_missing_median_has_its_reason() -> None:
     few = trial(point(REST), 0, 0, World())
     response = replace(few.result.times["response"], count=12, percentiles_ns={})
     few = with_result(few, times={**few.result.times, "response": response})
-    assert "p50 —: no trial had 20 calls" in printed([few])
-    assert "p50 —" not in printed([trial(point(REST), 0, 0, World())])
+    assert "p50 —: no trial had 20 calls" in print_table([few])
+    assert "p50 —" not in print_table([trial(point(REST), 0, 0, World())])
 
 
 @pytest.mark.parametrize(
@@ -151,10 +151,10 @@ def test_a_missing_figure_names_the_fact_that_is_missing(
     whole = with_result(trial(point(REST), 0, 0, World()), **counted)
     parts = {name: value for name, value in changes.items() if name in ("service", "engine")}
     lacks = replace(whole, **parts) if parts else with_result(whole, **changes)
-    assert f"{line}." in printed([lacks])
-    assert line not in printed([whole])
+    assert f"{line}." in print_table([lacks])
+    assert line not in print_table([whole])
     other = with_result(trial(point(GRPC), 0, 1, World()), **counted)
-    assert f"{line}, with rest" in " ".join(printed([lacks, other]).split())
+    assert f"{line}, with rest" in " ".join(print_table([lacks, other]).split())
 
 
 def test_names_of_stacks_have_the_same_lines_in_every_table() -> None:
@@ -175,7 +175,7 @@ def test_at_a_fixed_rate_the_columns_are_latency_cpu_and_bytes() -> None:
     """A rate that is ordered is not a result: the median has the interval instead."""
     world = replace(SMALL, loads=({"kind": "poisson", "rate": 900.0},))
     every = [with_result(one, bytes_sent=90_000, bytes_received=261_000) for one in trials(world)]
-    lines = printed(every).splitlines()
+    lines = print_table(every).splitlines()
     assert lines[0].split() == [
         *("stack", "p50", "95", "%", "p99", "client", "service", "B/call", "err", "trials"),
     ]
@@ -185,9 +185,9 @@ def test_at_a_fixed_rate_the_columns_are_latency_cpu_and_bytes() -> None:
     assert f" {per_call:,.0f} " in row
     low, high = (float(end) for end in re.search(r" [mµ]s +([\d.]+)-([\d.]+) ", row).groups())  # type: ignore[union-attr]
     assert 0 < low < high
-    assert "p50 with its 95 % interval; p50, p99: response time;" in printed(every)
+    assert "p50 with its 95 % interval; p50, p99: response time;" in print_table(every)
     assert "calls/s" not in lines[0]
-    closed = printed(trials(SMALL)).splitlines()[0]
+    closed = print_table(trials(SMALL)).splitlines()[0]
     assert closed.split()[1:4] == ["calls/s", "95", "%"]
     assert "B/call" in closed
 
@@ -206,17 +206,17 @@ def test_a_p99_of_too_few_calls_keeps_its_line_and_names_the_window() -> None:
         )
         for one in trials(SMALL)
     ]
-    shown = printed(every)
+    shown = print_table(every)
     assert "p99 — or ?: 958 of 1,000 calls in a trial; a window of 3 s has them." in shown
-    assert "a window of" not in printed(trials(SMALL))
+    assert "a window of" not in print_table(trials(SMALL))
 
 
 def test_sizes_in_another_codec_are_explained() -> None:
     """`Submit 2 kB` is its size in Protobuf; JSON needs more."""
     every = trials(SMALL)
     told = "Sizes of messages are those in Protobuf"
-    assert told not in printed(every), "Hello has its own text"
+    assert told not in print_table(every), "Hello has its own text"
     submitted = [replace(one, point=replace(one.point, operation="Submit")) for one in every]
-    assert told in printed(submitted)
+    assert told in print_table(submitted)
     same = [one for one in submitted if one.point.stack == GRPC]
-    assert told not in printed(same)
+    assert told not in print_table(same)

@@ -62,11 +62,11 @@ class StopAfter(Silent):
         self.interruption = interruption
         self.within = inside
 
-    def finished(self, trial: Trial) -> None:
+    def end_trial(self, trial: Trial) -> None:
         self.left -= 1
         self.interruption.requested |= self.left == 0 and not self.within
 
-    def inside(self, progress: EngineProgress) -> None:
+    def update(self, progress: EngineProgress) -> None:
         self.interruption.requested |= self.left == 0
 
 
@@ -164,7 +164,7 @@ def test_two_runs_cannot_share_a_directory(tmp_path: Path) -> None:
     refused: list[BaseException] = []
 
     class Second(Silent):
-        def finished(self, trial: Trial) -> None:
+        def end_trial(self, trial: Trial) -> None:
             if not refused:
                 with pytest.raises(RunDirectoryError, match="in use by another run") as caught:
                     _run(tmp_path / "run")
@@ -389,7 +389,7 @@ def test_an_engine_beyond_its_bounds_is_ended(
     tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in(seconds=60)
-    monkeypatch.setattr(engine, "bound_seconds", lambda plan: 0.3)
+    monkeypatch.setattr(engine, "limit_seconds", lambda plan: 0.3)
     assert "exceeded the plan's time limit" in _run(tmp_path / "run").trials[0].reason
 
 
@@ -447,7 +447,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_there(
 
         left = 2
 
-        def finished(self, trial: Trial) -> None:
+        def end_trial(self, trial: Trial) -> None:
             self.left -= 1
             if self.left == 0:
                 size = (tmp_path / "run" / "trials.jsonl").stat().st_size

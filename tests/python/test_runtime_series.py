@@ -60,12 +60,12 @@ repeats: 1
 """
 
 
-def _normalised(text: str) -> metrics.Metrics:
+def _normalise(text: str) -> metrics.Metrics:
     return runtime_metrics.normalise(metrics.parse(text))
 
 
 def test_go_and_java_share_names() -> None:
-    assert _normalised(GO) == {
+    assert _normalise(GO) == {
         "heap_committed_bytes": 8e6,
         "heap_used_bytes": 5e6,
         "heap_idle_bytes": 3e6,
@@ -77,7 +77,7 @@ def test_go_and_java_share_names() -> None:
         "gc_pauses_total": 12,
         "calls_total": 15,
     }
-    assert _normalised(JAVA) == {
+    assert _normalise(JAVA) == {
         "heap_committed_bytes": 6e7,
         "heap_used_bytes": 1.5e7,
         "heap_idle_bytes": 4.5e7,
@@ -89,7 +89,7 @@ def test_go_and_java_share_names() -> None:
 
 def test_a_service_without_a_heap_has_none() -> None:
     text = "process_resident_memory_bytes 1e7\nprocess_threads 3\ntokio_tasks_alive 4\n"
-    assert _normalised(text) == {"rss_bytes": 1e7, "threads": 3, "tasks": 4}
+    assert _normalise(text) == {"rss_bytes": 1e7, "threads": 3, "tasks": 4}
 
 
 class Clock:
@@ -220,7 +220,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = Series()
     found.add(4 * SECOND_NS, {"heap_used_bytes": 1.0, "threads": 7.0})
     found.add(6 * SECOND_NS, {"heap_used_bytes": 2.0})
-    found.opened(5 * SECOND_NS)
+    found.open_window(5 * SECOND_NS)
     found.write(tmp_path / series.NAME)
     assert series.read(tmp_path / series.NAME) == {
         "heap_used_bytes": [(-1.0, 1.0), (1.0, 2.0)],
@@ -250,7 +250,7 @@ def test_call_means_need_calls() -> None:
         "calls_total": [(0.0, 0.0), (1.0, 4.0), (2.0, 4.0)],
     }
     assert series.call_mean(points) == [(0.5, 0.5)]
-    assert series.per_second(points["calls_total"]) == [(0.5, 4.0), (1.5, 0.0)]
+    assert series.rate_per_second(points["calls_total"]) == [(0.5, 4.0), (1.5, 0.0)]
 
 
 def test_a_trial_keeps_its_series(tmp_path: Path, stand_in: Callable[..., None]) -> None:
@@ -270,7 +270,7 @@ def test_a_trial_keeps_its_series(tmp_path: Path, stand_in: Callable[..., None])
 
 def test_response_times_lie_in_the_middle_of_their_part_of_the_window() -> None:
     found = Series()
-    found.opened(5 * SECOND_NS)
+    found.open_window(5 * SECOND_NS)
     p50 = TimePoint(start_s=0.0, duration_s=0.1, calls=20, ns=2_000_000)
     p99 = TimePoint(start_s=1.0, duration_s=2.0, calls=1000, ns=3_000_000)
     found.response({"p50": [p50], "p99": [p99]})

@@ -100,7 +100,7 @@ def test_a_soap_client_finds_every_operation_in_every_version(contract: str, sty
 def test_requests_of_a_soap_client_are_valid(
     contract: str, operation: str, fields: dict[str, Any]
 ) -> None:
-    body = _written(_client(contract), operation, fields)
+    body = _write_message(_client(contract), operation, fields)
     _schema(contract).assertValid(body)
     assert body.tag == f"{{urn:wirelab:{contract}:v1}}{_upper(operation)}Request"
 
@@ -113,14 +113,14 @@ def test_requests_of_an_rpc_client_are_valid(
         name: {"item": value} if isinstance(value, list) else value
         for name, value in fields.items()
     }
-    body = _written(_client(contract, "-rpc"), operation, parts)
+    body = _write_message(_client(contract, "-rpc"), operation, parts)
     _schema(contract, "-rpc").assertValid(body)
     assert body.tag == f"{{urn:wirelab:{contract}:v1}}{operation}"
     assert [child.tag for child in body] == list(fields)
 
 
 def test_an_encoded_call_has_no_namespace() -> None:
-    body = _written(_client("charging", "-encoded"), "directDebit", {"id": 1, "am": 438})
+    body = _write_message(_client("charging", "-encoded"), "directDebit", {"id": 1, "am": 438})
     assert body.tag == "directDebit"
     assert [(child.tag, child.text) for child in body] == [("id", "1"), ("am", "438")]
 
@@ -181,7 +181,7 @@ def _openapi(contract: str) -> dict[str, Any]:
     return document
 
 
-def _written(client: zeep.Client, operation: str, fields: dict[str, Any]) -> etree._Element:
+def _write_message(client: zeep.Client, operation: str, fields: dict[str, Any]) -> etree._Element:
     envelope = client.create_message(client.service, operation, **fields)
     (body,) = envelope.findall("{http://schemas.xmlsoap.org/soap/envelope/}Body")
     (content,) = body

@@ -185,7 +185,7 @@ def test_a_command_line_is_printed_without_its_secrets() -> None:
 
 def test_fields_of_json_are_replaced_by_their_names_and_forms() -> None:
     content = '{"user": "me", "password": "a\\"b", "card": 4242424242424242, "n": 1}'
-    shown = finding.replaced(content, finding.find_in_content(content))
+    shown = finding.replace_spans(content, finding.find_in_content(content))
     assert shown == (
         '{"user": "me", "password": "‹secret password›", "card": ‹secret card number›, "n": 1}'
     )
@@ -236,7 +236,7 @@ def test_values_below_a_secret_name_are_replaced() -> None:
 def test_assignments_in_headers_and_variables_are_searched() -> None:
     text = "Server=x;Password=CONN-1;User Id=sa"
     for find in (finding.find_in_variable, finding.find_in_header):
-        hidden = finding.replaced(text, find("T_CONN", text))
+        hidden = finding.replace_spans(text, find("T_CONN", text))
         assert hidden == "Server=x;Password=‹secret Password›;User Id=sa"
 
 
@@ -262,5 +262,5 @@ def test_many_secrets_take_no_quadratic_time() -> None:
 
 def test_an_escaped_name_of_a_field_is_read() -> None:
     text = '{"pass\\u0077ord": "CANARY", "n\\u0061me": "ann"}'
-    hidden = finding.replaced(text, finding.find_in_content(text))
+    hidden = finding.replace_spans(text, finding.find_in_content(text))
     assert hidden == '{"pass\\u0077ord": "‹secret password›", "n\\u0061me": "ann"}'

@@ -116,7 +116,7 @@ def leaks(folder: Path) -> list[str]:
     ]
 
 
-def received(folder: Path) -> list[Json]:
+def read_received(folder: Path) -> list[Json]:
     return [json.loads(line) for line in (folder / "received.jsonl").read_text().splitlines()]
 
 
@@ -132,7 +132,7 @@ def test_no_secret_of_a_run_is_written_and_the_service_gets_each(
     assert leaks(out) == []
     assert stat.S_IMODE(out.stat().st_mode) == 0o700
 
-    notes = received(tmp_path)
+    notes = read_received(tmp_path)
     started = next(one for one in notes if "environment" in one)
     assert started["environment"]["DB_PASSWORD"] == LITERALS["env"]
     assert ENVIRONMENT["ORDERS_DATABASE"] in started["environment"]["DATABASE"]
@@ -196,7 +196,9 @@ def test_a_run_is_continued_with_the_values_of_the_time(
     file = write(tmp_path, {**content, "repeats": 2})
     assert main(["run", str(file), "--out", str(out)]) == 0
     assert len((out / "trials.jsonl").read_text().splitlines()) == 2
-    sent = {one["headers"].get("authorization") for one in received(tmp_path) if "headers" in one}
+    sent = {
+        one["headers"].get("authorization") for one in read_received(tmp_path) if "headers" in one
+    }
     assert "Bearer CANARY-of-the-next-day" in sent
     assert leaks(out) == []
 
@@ -211,7 +213,7 @@ def test_a_run_is_continued_with_the_values_of_the_time(
     assert (out / "manifest.json").read_bytes() == before
 
 
-def parsed(content: Json) -> SecretValues:
+def parse_secrets(content: Json) -> SecretValues:
     return loading.parse(yaml.safe_dump(content, allow_unicode=True)).secrets
 
 
@@ -228,7 +230,7 @@ def small(**service: Any) -> Json:
 def test_the_copy_of_a_run_does_not_start_without_the_secrets(tmp_path: Path) -> None:
     content = small(http={"headers": {"x-api-key": "‹secret x-api-key›"}})
     with pytest.raises(ExperimentError) as refused:
-        parsed(content)
+        parse_secrets(content)
     assert "services[0].http.headers.x-api-key: the secret was left out" in str(refused.value)
 
 
@@ -287,7 +289,9 @@ def test_equal_secrets_have_one_name_and_different_ones_a_number() -> None:
 
 
 def test_a_secret_that_cannot_be_replaced_in_the_text_is_left_out_of_the_copy() -> None:
-    secrets = parsed(small(http={"headers": {"x-api-key": "CANARY value", "x-auth-token": "a"}}))
+    secrets = parse_secrets(
+        small(http={"headers": {"x-api-key": "CANARY value", "x-auth-token": "a"}})
+    )
     source = yaml.safe_dump(
         small(http={"headers": {"x-api-key": "CANARY value", "x-auth-token": "a"}})
     ).replace("CANARY value", '"CANARY\\\n          \\ value"')

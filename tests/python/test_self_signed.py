@@ -98,7 +98,7 @@ def test_insecure_is_refused_where_it_means_nothing(
     assert said in " ".join(capsys.readouterr().err.split())
 
 
-def _parsed(folder: Path, url: str, tls: Json) -> Any:
+def _parse(folder: Path, url: str, tls: Json) -> Any:
     content = {
         "name": "own",
         "repeats": 1,
@@ -114,7 +114,7 @@ def _parsed(folder: Path, url: str, tls: Json) -> Any:
 def test_an_experiment_names_it_or_accepts_any(
     tmp_path: Path, secure: tuple[str, Path], tls: Json
 ) -> None:
-    run = running.run(_parsed(tmp_path, secure[0], tls), tmp_path / "run", source="")
+    run = running.run(_parse(tmp_path, secure[0], tls), tmp_path / "run", source="")
     (trial,) = run.trials
     assert (trial.status, trial.result.ok) == ("measured", CALLS), trial.reason
     assert trial.point.service["tls"] == tls
@@ -122,4 +122,4 @@ def test_an_experiment_names_it_or_accepts_any(
 
 def test_an_experiment_does_not_name_one_and_accept_any(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="ca has no effect"):
-        _parsed(tmp_path, "https://127.0.0.1:1/", {"insecure": True, "ca": "self.pem"})
+        _parse(tmp_path, "https://127.0.0.1:1/", {"insecure": True, "ca": "self.pem"})

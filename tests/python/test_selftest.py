@@ -21,13 +21,13 @@ REST, GRPC = selftest.STACKS
 
 @pytest.fixture
 def harness(real_engine: Path, no_orphans: None) -> Iterator[selftest.Testbed]:
-    with Interruption() as interruption, selftest.testbed(interruption) as made:
+    with Interruption() as interruption, selftest.open_testbed(interruption) as made:
         yield made
 
 
 @pytest.mark.parametrize("stack", selftest.STACKS)
 def test_delays_that_were_given_are_found_again(harness: selftest.Testbed, stack: str) -> None:
-    result = selftest.known_answer(harness, stack)
+    result = selftest.check_known_answer(harness, stack)
     assert result.passed, result.reason
 
 
@@ -49,7 +49,7 @@ def test_the_service_sees_the_concurrency_that_was_planned(
 
 @pytest.mark.parametrize("stack", [GRPC])
 def test_the_rate_that_was_planned_is_achieved(harness: selftest.Testbed, stack: str) -> None:
-    result = selftest.achieved_rate(harness, stack)
+    result = selftest.check_rate(harness, stack)
     assert result.passed, result.reason
 
 

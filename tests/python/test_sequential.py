@@ -40,7 +40,7 @@ def pairs(effect: float, spread: float, worlds: int, budget: int, seed: int) -> 
     return effect + spread * difference / float(np.sqrt(2.0) * np.std(RESIDUALS))
 
 
-def stopped(values: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def find_stops(values: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Whether the interval excluded 0 ever, and after how many pairs; else all of them."""
     budget = values.shape[1]
     counts = np.arange(1, budget + 1)
@@ -54,7 +54,7 @@ def stopped(values: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     return ever, np.where(ever, excluded.argmax(axis=1) + 1, budget)
 
 
-def fixed_size(effect: float, spread: float) -> int:
+def calculate_fixed_size(effect: float, spread: float) -> int:
     """Pairs of Student's paired test that finds the effect with the power of 0.9."""
     for n in range(2, 10_000):
         centre = effect / spread * n**0.5
@@ -67,7 +67,7 @@ def fixed_size(effect: float, spread: float) -> int:
 
 @pytest.mark.parametrize("spread", [0.01, 0.1])
 def test_false_alarms_stay_below_one_in_twenty_whenever_one_looks(spread: float) -> None:
-    alarms, _ = stopped(pairs(0.0, spread, WORLDS, BUDGET, seed=1))
+    alarms, _ = find_stops(pairs(0.0, spread, WORLDS, BUDGET, seed=1))
     assert alarms.mean() <= 0.05
 
 
@@ -82,12 +82,12 @@ def test_looking_at_students_test_raises_alarms() -> None:
 @pytest.mark.parametrize("spread", [0.03, 0.06, 0.1])
 def test_power_and_cost_next_to_the_fixed_design(spread: float) -> None:
     """At 3 % with at most 1.2 times the trials of the fixed design, at 10 % with half."""
-    fixed = fixed_size(EFFECT, spread)
+    fixed = calculate_fixed_size(EFFECT, spread)
     budget = int(2.5 * fixed)
-    found, taken = stopped(pairs(EFFECT, spread, 2_000, budget, seed=2))
+    found, taken = find_stops(pairs(EFFECT, spread, 2_000, budget, seed=2))
     assert found.mean() >= POWER
     assert taken.mean() <= 1.2 * fixed
-    found, taken = stopped(pairs(LARGE, spread, 2_000, budget, seed=3))
+    found, taken = find_stops(pairs(LARGE, spread, 2_000, budget, seed=3))
     assert found.mean() >= POWER
     assert taken.mean() <= 0.5 * fixed
 

@@ -177,8 +177,8 @@ def _evidence(library: Library) -> str:
     return rf"{inside}.*/{re.escape(f'{jar}-{library.version}.jar')}"
 
 
-def _shown(recorded: object) -> list[str]:
-    return convert({"libraries": recorded}, ServiceRecord).listed_libraries()
+def _list_libraries(recorded: object) -> list[str]:
+    return convert({"libraries": recorded}, ServiceRecord).list_libraries()
 
 
 def test_libraries_are_shown_by_role() -> None:
@@ -187,7 +187,7 @@ def test_libraries_are_shown_by_role() -> None:
         {"role": "server", "name": "hyper", "version": "1.12.0"},
         {"role": "codec", "name": "serde_json", "version": "1.0.154"},
     ]
-    assert _shown(recorded) == [
+    assert _list_libraries(recorded) == [
         "server: axum 0.8.9, hyper 1.12.0",
         "codec: serde_json 1.0.154",
     ]
@@ -195,5 +195,5 @@ def test_libraries_are_shown_by_role() -> None:
 
 def test_libraries_recorded_without_roles_are_shown_as_they_are() -> None:
     """Runs recorded before libraries had roles hold a map."""
-    assert _shown({"hyper": "1.7.0", "axum": "0.8.0"}) == ["axum 0.8.0, hyper 1.7.0"]
-    assert _shown({}) == _shown(None) == []
+    assert _list_libraries({"hyper": "1.7.0", "axum": "0.8.0"}) == ["axum 0.8.0, hyper 1.7.0"]
+    assert _list_libraries({}) == _list_libraries(None) == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.python.synthetic_ladder import shared_trials as sharing
+from tests.python.synthetic_ladder import share_trials as sharing
 from tests.python.synthetic_ladder import trials
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, levels
@@ -25,8 +25,8 @@ from wirelab.study.winners import Contest, square
 WORLDS = 1_000
 STACKS = ("grpc@go", "rest@go?codec=text", "rest@go")
 A, B, C = (CellSelector.of({"stack": stack, "bytes": 14}) for stack in STACKS)
-RATE = figures.named("rate")
-TIME = figures.named("service_mean")
+RATE = figures.require_figure("rate")
+TIME = figures.require_figure("service_mean")
 
 
 def second(_: CellSelector) -> float:
@@ -73,7 +73,7 @@ def test_cells_that_share_no_trials_are_independent() -> None:
 def test_the_variances_of_two_settings_add() -> None:
     """A ratio within the trials of one setting, over the same ratio within those of another."""
     small = sharing((A, B), second, 4)
-    large = sharing([one.changed({"bytes": 2000}) for one in (A, B)], second, 5, place=100)
+    large = sharing([one.change({"bytes": 2000}) for one in (A, B)], second, 5, place=100)
     (a1, b1), (a2, b2) = cells_of(small), cells_of(large)
     found = shared_trials.product([(1.0, a2), (-1.0, b2), (-1.0, a1), (1.0, b1)], RATE)
     ratios = [np.exp(log_rates(a) - log_rates(b)).tolist() for a, b in ((a2, b2), (a1, b1))]
@@ -152,7 +152,7 @@ def test_a_square_of_winners_is_decided_within_shared_trials() -> None:
 
     made: list[Trial] = []
     for place, users in enumerate((1, 10, 100)):
-        both = [one.changed({"users": users}) for one in (A, B)]
+        both = [one.change({"users": users}) for one in (A, B)]
         made += sharing(both, cost, users, spread=0.005, place=100 * place)
     contest = Contest("x", A, B, "users", (1, 10, 100))
     assert square(made, contest, "rate", "a", 0.05).verdict == "holds"
@@ -160,10 +160,10 @@ def test_a_square_of_winners_is_decided_within_shared_trials() -> None:
     assert square(apart, contest, "rate", "a", 0.05).verdict == "undecided"
 
 
-def in_blocks(seed: int, drift: float = 0.2, repeats: int = 5) -> list[Trial]:
+def measure_in_blocks(seed: int, drift: float = 0.2, repeats: int = 5) -> list[Trial]:
     """Six cells measured one after the other; the machine's speed differs between repeats."""
     random = np.random.default_rng(seed)
-    selectors = [one.changed({"users": users}) for one in (A, B) for users in (1, 2, 3)]
+    selectors = [one.change({"users": users}) for one in (A, B) for users in (1, 2, 3)]
     made = trials(selectors, second, seed, repeats=repeats)
     speed = np.exp(random.normal(0.0, drift, repeats + 1))
     return [
@@ -181,7 +181,7 @@ def in_blocks(seed: int, drift: float = 0.2, repeats: int = 5) -> list[Trial]:
 def test_what_repeats_share_is_taken_out_of_the_error_of_a_claim() -> None:
     claim = faster(Expectation(within=(0.9, 1.1)))
     claim = replace(claim, levels=levels({"users": (1, 2, 3)}))
-    made = in_blocks(11)
+    made = measure_in_blocks(11)
     assert claims.evaluate(made, claim).outcome == "holds"
     # The same trials as those of two runs: a repeat is not a block then.
     parts = [replace(one, order=0, started=one.id) for one in made]
@@ -190,19 +190,19 @@ def test_what_repeats_share_is_taken_out_of_the_error_of_a_claim() -> None:
 
 def test_blocks_do_not_narrow_a_claim_about_one_figure() -> None:
     """The part of the blocks belongs to the error of a rate."""
-    made = in_blocks(12)
+    made = measure_in_blocks(12)
     evidence = Evidence.of(made)
-    cell = evidence.find(A.changed({"users": 1}))
+    cell = evidence.find(A.change({"users": 1}))
     assert cell is not None
     found = evidence.product([(1.0, cell)], RATE, 0.95)
     assert found == shared_trials.product([(1.0, cell)], RATE, 0.95)
 
 
 def test_intervals_of_claims_in_blocks_hold_the_truth() -> None:
-    ends = [one.changed({"users": users}) for users in (1, 3) for one in (A, B)]
+    ends = [one.change({"users": users}) for users in (1, 3) for one in (A, B)]
     held = 0
     for seed in range(WORLDS // 2):
-        evidence = Evidence.of(in_blocks(seed))
+        evidence = Evidence.of(measure_in_blocks(seed))
         found = [cell for end in ends if (cell := evidence.find(end))]
         weighted = list(zip((-1.0, 1.0, 1.0, -1.0), found, strict=True))
         held += holds(evidence.product(weighted, RATE, 0.95), 1.0)

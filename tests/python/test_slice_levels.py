@@ -97,7 +97,7 @@ def test_the_variance_is_divided_between_processes_and_slices() -> None:
     assert between == pytest.approx(2.0 * 0.03**2, rel=0.35)
 
 
-def decided(found: Comparison, truth: float, slices: float, longer: float) -> float:
+def share_decided(found: Comparison, truth: float, slices: float, longer: float) -> float:
     """Of 300 worlds whose trials are ``longer`` times as long: those that decide."""
     random = np.random.default_rng(3)
     count = 0
@@ -117,7 +117,7 @@ def test_the_seconds_that_it_names_decide_about_half_of_such_worlds() -> None:
     assert f"or {found.further_s:.2g} s more of each service in each trial" in found.explanation
     truth = found.ratio.estimate
     longer = 1.0 + found.further_s / 2.0
-    assert 0.35 <= decided(found, truth, 0.3, longer) <= 0.75
+    assert 0.35 <= share_decided(found, truth, 0.3, longer) <= 0.75
 
 
 def test_longer_trials_are_not_named_where_processes_differ() -> None:
@@ -129,7 +129,7 @@ def test_longer_trials_are_not_named_where_processes_differ() -> None:
     assert LONGER_MAX > 1.0
 
 
-def in_slices(every: Sequence[Trial]) -> list[Trial]:
+def add_slices(every: Sequence[Trial]) -> list[Trial]:
     """The trials as if both services had shared them."""
     record = SlicesRecord(20, 0.1, 0.01, 0.005, 0.01, 2.3, 4.6)
     began = "2024-05-01T10:00:00.000+00:00"
@@ -138,13 +138,13 @@ def in_slices(every: Sequence[Trial]) -> list[Trial]:
 
 def test_a_run_in_slices_is_compared_by_its_trials() -> None:
     shared = World(sizes=(14,), loads=({"kind": "closed", "users": 8},), repeats=4)
-    ((pair,),) = [one.pairs for one in rankings(in_slices(trials(shared)), RATE, 0.02)]
+    ((pair,),) = [one.pairs for one in rankings(add_slices(trials(shared)), RATE, 0.02)]
     assert pair.comparison is not None
     assert pair.comparison.ratio.method == "t over trials shared in slices, on logarithms"
     assert pair.comparison.levels is not None
     assert {pair.first.point.stack, pair.second.point.stack} == {REST, GRPC}
     # Two trials, of which an unpaired run would have a verdict.
-    few = in_slices(trials(replace(shared, repeats=2, spread=0.001)))
+    few = add_slices(trials(replace(shared, repeats=2, spread=0.001)))
     for figure in (RATE, RESPONSE_P50):
         ((pair,),) = [one.pairs for one in rankings(few, figure, 0.02)]
         assert pair.comparison is not None

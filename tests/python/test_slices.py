@@ -322,11 +322,11 @@ def test_cpu_used_while_others_are_called_is_found_between_samples(idle: float) 
     own = [(edges.began_ns, edges.drained_ns) for edges in _slices(20, 0.1, 0.001)]
     whole = (own[0][0], own[-1][1])
 
-    def used_s(at_ns: int) -> float:
+    def cpu_s(at_ns: int) -> float:
         called = sum(max(0, min(end, at_ns) - min(begin, at_ns)) for begin, end in own)
         return (0.8 * called + idle * (at_ns - called)) / 1e9
 
-    samples = [Sample(at, used_s(at)) for at in range(0, whole[1] + 1, 51_000_000)]
+    samples = [Sample(at, cpu_s(at)) for at in range(0, whole[1] + 1, 51_000_000)]
     assert estimate_idle_cpu(samples, own, whole) == pytest.approx(idle, abs=1e-6)
     assert estimate_idle_cpu(samples[:2], own, whole) is None
 
@@ -404,5 +404,5 @@ def test_a_trial_is_repeated_if_one_of_its_cells_was_spoilt(
     book.append(*line)
     monkeypatch.setattr(running, "spoilt_by", lambda cell: "noise" if cell is line[1] else "")
     assert running._spoilt(book, line) == "noise"
-    assert running._done(book, False, repeat_spoilt=True) == set()
-    assert running._done(book, False, repeat_spoilt=False) == {first.id}
+    assert running._find_done(book, False, repeat_spoilt=True) == set()
+    assert running._find_done(book, False, repeat_spoilt=False) == {first.id}

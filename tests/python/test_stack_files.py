@@ -21,7 +21,7 @@ def test_a_codec_of_rest_in_three_languages_is_in_8_files_and_4_lists() -> None:
 def test_the_page_has_the_counts_of_today() -> None:
     page = (ROOT / stack_files.PAGE).read_text(encoding="utf-8")
     marks = (f"<!-- {stack_files.PART} -->", f"<!-- end of {stack_files.PART} -->")
-    assert marked_part.replaced(page, *marks, stack_files.table()) == page
+    assert marked_part.replace(page, *marks, stack_files.table()) == page
 
 
 @pytest.mark.parametrize(

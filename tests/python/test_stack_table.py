@@ -33,13 +33,13 @@ def _ready(stack: Stack) -> Report:
     return Report(axes.language, "go1.26.8", tuple(rows))
 
 
-def _made(*offers: Offer) -> str:
-    return "\n".join(stack_table.made(offers, _ready))
+def _make_table(*offers: Offer) -> str:
+    return "\n".join(stack_table.make_tables(offers, _ready))
 
 
 def test_a_cell_is_server_and_codec_with_the_versions_that_are_pinned() -> None:
     """The runtime's version is the machine's, and would differ on the next one."""
-    text = _made(Offer("go", REST, "json"), Offer("go", REST, "text"))
+    text = _make_table(Offer("go", REST, "json"), Offer("go", REST, "text"))
     server = "`example.org/http` 2.0.0"
     assert f"| `rest` | `json` | {server} / `encoding/json` (Go) |" in text
     assert f"| `rest` | `text` | {server} / lab's own |" in text
@@ -60,23 +60,23 @@ def test_a_part_of_the_runtime_has_the_runtimes_version(
     runtime: str, version: str, part: bool
 ) -> None:
     library = Library(role="server", name="a", version=version)
-    shown = Report("x", runtime, (library,)).named([library])
+    shown = Report("x", runtime, (library,)).name_libraries([library])
     assert shown == ("`a` (standard library)" if part else f"`a` {version}")
 
 
 def test_variants_are_shown_by_what_they_add() -> None:
-    text = _made(Offer("go", REST, "json"))
+    text = _make_table(Offer("go", REST, "json"))
     assert "| gzip | `compress/gzip` (Go) |" in text
     assert "| HTTP/2 | – |" in text
     assert "| TLS | – |" in text
 
 
 def test_a_language_without_the_codec_has_an_empty_cell() -> None:
-    text = _made(Offer("go", REST, "json"), Offer("rust", REST, "text"))
+    text = _make_table(Offer("go", REST, "json"), Offer("rust", REST, "text"))
     assert "| binding | codec | Rust | Go |" in text
     assert "| `rest` | `text` | `example.org/http` 2.0.0 / lab's own | – |" in text
 
 
 def test_a_page_without_its_markers_is_refused() -> None:
     with pytest.raises(ValueError, match="put both back"):
-        stack_table.replaced("no marker here", [])
+        stack_table.replace_tables("no marker here", [])

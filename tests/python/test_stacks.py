@@ -39,7 +39,7 @@ points = st.fixed_dictionaries(
 """Any point of the table, legal or not."""
 
 
-def _written(point: dict[str, str]) -> str:
+def _write_reference(point: dict[str, str]) -> str:
     named = "&".join(f"{name}={point[name]}" for name in axes.BY_NAME)
     return f"{point['binding']}@{point['language']}?{named}"
 
@@ -47,7 +47,7 @@ def _written(point: dict[str, str]) -> str:
 @given(points)
 def test_a_canonical_reference_is_its_own_canonical_form(point: dict[str, str]) -> None:
     legal = legality.nearest(point)
-    stack = Stack.parse(_written(legal))
+    stack = Stack.parse(_write_reference(legal))
     assert dict(stack.axes.texts) == legal
     assert Stack.parse(stack.reference) == stack
 
@@ -55,7 +55,7 @@ def test_a_canonical_reference_is_its_own_canonical_form(point: dict[str, str]) 
 @given(points)
 def test_the_nearest_legal_stack_that_a_refusal_names_is_legal(point: dict[str, str]) -> None:
     try:
-        Stack.parse(_written(point))
+        Stack.parse(_write_reference(point))
     except StackError as error:
         Stack.parse(error.remedy.rpartition(" ")[2])
 
@@ -252,26 +252,30 @@ def test_stacks_of_the_studies_are_points_of_the_table(reference: str) -> None:
     assert len({*ELFWING2002.values()}) == 6
 
 
-def _changed(before: str, after: str) -> set[str]:
-    return set(Stack.parse(before).differing(Stack.parse(after)))
+def _list_differing_axes(before: str, after: str) -> set[str]:
+    return set(Stack.parse(before).list_differing_axes(Stack.parse(after)))
 
 
 def test_the_studies_protocols_differ_by_single_axes() -> None:
     step = KANGASHARJU2003
-    assert _changed(step["PTCP"], step["TCPZ"]) == {"compression"}
-    assert _changed(step["PTCP"], step["Pers"]) == {"connection"}
-    assert _changed(step["Pers"], step["Perz"]) == {"compression"}
-    assert _changed(step["Pers"], step["Bper"]) == {"codec"}
-    assert _changed(step["Pers"], step["Pera"]) == {"reply"}
-    assert _changed(step["HTTP"], step["PTCP"]) == {"binding", "transport"}
+    assert _list_differing_axes(step["PTCP"], step["TCPZ"]) == {"compression"}
+    assert _list_differing_axes(step["PTCP"], step["Pers"]) == {"connection"}
+    assert _list_differing_axes(step["Pers"], step["Perz"]) == {"compression"}
+    assert _list_differing_axes(step["Pers"], step["Bper"]) == {"codec"}
+    assert _list_differing_axes(step["Pers"], step["Pera"]) == {"reply"}
+    assert _list_differing_axes(step["HTTP"], step["PTCP"]) == {"binding", "transport"}
     ladder = ELFWING2002
-    assert _changed(ladder["0 as shipped"], ladder["1 content length read"]) == {
+    assert _list_differing_axes(ladder["0 as shipped"], ladder["1 content length read"]) == {
         "end_of_message",
         "close_delay",
     }
     packets = "2 header and body in one packet"
-    assert _changed(ladder["1 content length read"], ladder[packets]) == {"server.writes"}
-    assert _changed(ladder["1 content length read"], ladder["2' Nagle off"]) == {"server.nagle"}
+    assert _list_differing_axes(ladder["1 content length read"], ladder[packets]) == {
+        "server.writes"
+    }
+    assert _list_differing_axes(ladder["1 content length read"], ladder["2' Nagle off"]) == {
+        "server.nagle"
+    }
 
 
 def test_the_guide_names_every_axis_and_value() -> None:

@@ -52,7 +52,7 @@ sys.stderr.write("\\n" + json.dumps([code, roots, time.process_time()]))
 """Runs a command; its last line has the exit code, what was imported, and CPU seconds."""
 
 
-def _looked(*words: str) -> tuple[int, set[str], float]:
+def _run_and_look(*words: str) -> tuple[int, set[str], float]:
     done = subprocess.run(
         [sys.executable, "-c", LOOK, *words],
         capture_output=True,
@@ -66,7 +66,7 @@ def _looked(*words: str) -> tuple[int, set[str], float]:
 
 @pytest.mark.parametrize("words", [("--help",), ("--version",), (), ("nosuch",)])
 def test_the_program_itself_imports_no_command(words: tuple[str, ...]) -> None:
-    code, roots, cpu_s = _looked(*words)
+    code, roots, cpu_s = _run_and_look(*words)
     assert code == (0 if words[:1] in (("--help",), ("--version",)) else 2)
     assert not roots & HEAVY
     assert cpu_s < CPU_S_MAX
@@ -75,7 +75,7 @@ def test_the_program_itself_imports_no_command(words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("name", [entry.name for entry in COMMANDS])
 def test_help_and_a_wrong_option_need_nothing_heavy(name: str) -> None:
     for option, expected in (("--help", 0), ("--nosuch", 2)):
-        code, roots, cpu_s = _looked(name, option)
+        code, roots, cpu_s = _run_and_look(name, option)
         assert code == expected
         assert not roots & HEAVY
         assert cpu_s < CPU_S_MAX
@@ -98,7 +98,7 @@ def test_help_and_a_wrong_option_need_nothing_heavy(name: str) -> None:
     ],
 )
 def test_a_refused_command_imports_nothing_heavy(words: tuple[str, ...]) -> None:
-    code, roots, _ = _looked(*words)
+    code, roots, _ = _run_and_look(*words)
     assert code == 2
     assert not roots & HEAVY
 
@@ -126,7 +126,7 @@ def url() -> Iterator[str]:
 def test_driving_loads_no_library_of_figures(url: str) -> None:
     """Also where the window is long enough to be judged, and for a service of the lab."""
     for words in ((url, "--duration", "1s"), ("rest@rust", "--calls", "10")):
-        code, roots, _ = _looked("drive", *words)
+        code, roots, _ = _run_and_look("drive", *words)
         assert code == 0
         assert not roots & WORKING
 
@@ -134,7 +134,7 @@ def test_driving_loads_no_library_of_figures(url: str) -> None:
 @pytest.mark.usefixtures("real_engine")
 def test_dissecting_a_file_loads_no_library_of_figures() -> None:
     for words in ((), ("--json",), ("--timeline", "1")):
-        code, roots, _ = _looked("dissect", str(SNAPPED), *words)
+        code, roots, _ = _run_and_look("dissect", str(SNAPPED), *words)
         assert code == 0
         assert not roots & WORKING
 
@@ -145,7 +145,7 @@ def test_wrapping_loads_no_library_of_figures(url: str) -> None:
         pytest.skip("packets cannot be captured: not root")
     fetch = f"import urllib.request; urllib.request.urlopen({url!r}).read()"
     port = url.rpartition(":")[2].strip("/")
-    code, roots, _ = _looked("wrap", "--port", port, "--", sys.executable, "-c", fetch)
+    code, roots, _ = _run_and_look("wrap", "--port", port, "--", sys.executable, "-c", fetch)
     assert code == 0
     assert not roots & WORKING
 

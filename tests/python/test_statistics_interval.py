@@ -71,7 +71,7 @@ def test_interval_follows_the_unit(values: list[float], factor: float) -> None:
     assert other.bounds is not None
     assert interval.bounds[0] <= interval.estimate * (1 + 1e-9)
     assert interval.estimate <= interval.bounds[1] * (1 + 1e-9)
-    scaled = interval.scaled(factor)
+    scaled = interval.scale(factor)
     assert scaled.estimate == pytest.approx(other.estimate, rel=1e-6)
 
 

@@ -30,7 +30,7 @@ def _verdicts(
     ]
 
 
-def _at_most(share: float) -> int:
+def _binomial_bound(share: float) -> int:
     """The binomial bound at the 0.1 % level; Welch's degrees of freedom are an approximation,
     so half a point beyond."""
     return int(stats.binom.ppf(0.999, WORLDS, share + 0.005))
@@ -46,7 +46,7 @@ def test_equal_worlds_seldom_show_a_difference(n: int, first: float, second: flo
         )
         for threshold in (0.0, 0.02)
     }
-    assert found[0.0] <= _at_most(0.05)
+    assert found[0.0] <= _binomial_bound(0.05)
     assert found[0.02] <= found[0.0]
 
 
@@ -57,9 +57,9 @@ def test_worlds_at_the_threshold_are_neither_beyond_nor_equivalent(
 ) -> None:
     """There each of the two claims is wrong, and made in at most 2.5 % of all."""
     verdicts = _verdicts(log1p(threshold), threshold, n, (first, second), 2)
-    assert verdicts.count("higher") <= _at_most(0.025)
-    assert verdicts.count("equivalent") <= _at_most(0.025)
-    assert verdicts.count("lower") <= _at_most(0.0)
+    assert verdicts.count("higher") <= _binomial_bound(0.025)
+    assert verdicts.count("equivalent") <= _binomial_bound(0.025)
+    assert verdicts.count("lower") <= _binomial_bound(0.0)
 
 
 def test_verdicts_are_reached_where_they_are_right() -> None:

@@ -43,7 +43,7 @@ PAUSE_S = 0.15
 """In the middle of the seeded schedule."""
 
 
-def seeded(seed: int, count: int = 20) -> list[float]:
+def draw_gaps(seed: int, count: int = 20) -> list[float]:
     """Times before messages: random ones of some milliseconds, and one long pause."""
     source = random.Random(seed)
     gaps = [source.uniform(0.001, 0.006) for _ in range(count)]
@@ -51,7 +51,9 @@ def seeded(seed: int, count: int = 20) -> list[float]:
     return gaps
 
 
-def by_schedule(gaps: list[float], content: str = "data: {}\n\n", kind: str = EVENTS) -> Answer:
+def answer_by_schedule(
+    gaps: list[float], content: str = "data: {}\n\n", kind: str = EVENTS
+) -> Answer:
     """An answer that sends a message after each of these times."""
 
     def answer(request: Request) -> None:
@@ -97,7 +99,7 @@ def gaps_of(server: StreamServer) -> list[float]:
 def test_figures_are_those_of_the_servers_own_log(
     driven: Any, option: str, content: str, kind: str
 ) -> None:
-    answer = by_schedule(seeded(1), content, kind)
+    answer = answer_by_schedule(draw_gaps(1), content, kind)
     result, server = driven(answer, option, "--calls", "4", "--connections", "2")
     streams, truth = result["streams"], gaps_of(server)
     assert (result["ok"], result["errors"], len(server.requests)) == (4, 0, 4)
@@ -118,7 +120,7 @@ def test_figures_are_those_of_the_servers_own_log(
 
 
 def test_an_even_stream_has_no_stall(driven: Any) -> None:
-    result, server = driven(by_schedule([0.01] * 20), "--sse", "--calls", "3")
+    result, server = driven(answer_by_schedule([0.01] * 20), "--sse", "--calls", "3")
     longest = max(gaps_of(server))
     assert result["streams"]["longest_gap_ms"]["max"] <= longest + 0.9 * PAUSE_S * 1e3 / 2
 
@@ -138,7 +140,7 @@ def test_messages_of_one_segment_are_counted_as_one_read(driven: Any) -> None:
     # Two of three messages come with the one before them.
     assert streams["gap_ms"]["min"] == 0
     assert streams["gap_ms"]["p50"] == 0
-    alone, _ = driven(by_schedule([0.03] * 4), "--sse", "--calls", "2")
+    alone, _ = driven(answer_by_schedule([0.03] * 4), "--sse", "--calls", "2")
     assert alone["streams"]["messages_per_read"] == 1.0
 
 
@@ -296,7 +298,7 @@ def test_an_endless_stream_is_ended_as_requested(
 @pytest.mark.parametrize("load", [("--rate", "20"), ("--rate", "20", "--poisson")])
 def test_open_loads_of_streams(driven: Any, load: tuple[str, ...]) -> None:
     words = ("--sse", "--connections", "20", "--duration", "1s", *load)
-    result, server = driven(by_schedule([0.01] * 5), *words)
+    result, server = driven(answer_by_schedule([0.01] * 5), *words)
     assert result["errors"] == 0
     assert result["streams"]["messages"] == 5 * result["ok"] == 5 * len(server.requests)
     # From when a stream was due, so that it is no shorter than from when it was sent.
@@ -304,7 +306,7 @@ def test_open_loads_of_streams(driven: Any, load: tuple[str, ...]) -> None:
 
 
 def test_the_terminal_shows_streams_in_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    with stream_server(by_schedule([0.01] * 4)) as server:
+    with stream_server(answer_by_schedule([0.01] * 4)) as server:
         assert main(["drive", server.url, "--sse", "--calls", "3"]) == 0
     shown = capsys.readouterr().out
     for line in (
@@ -344,7 +346,7 @@ def test_stamps_are_those_of_packets() -> None:
         pytest.skip("packets can be seen by root only")
     gaps = [0.001 + 0.0003 * number for number in range(20)]
     with (
-        stream_server(by_schedule(gaps)) as server,
+        stream_server(answer_by_schedule(gaps)) as server,
         socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3)) as packets,
     ):
         packets.bind(("lo", 0))
@@ -390,8 +392,8 @@ def _messages(packets: socket.socket, port: int) -> Iterator[int]:
 
 
 def test_a_foreign_client_sees_the_same_stream(driven: Any) -> None:
-    gaps = seeded(2)
-    with stream_server(by_schedule(gaps)) as server:
+    gaps = draw_gaps(2)
+    with stream_server(answer_by_schedule(gaps)) as server:
         connection = http.client.HTTPConnection("127.0.0.1", server.port)
         connection.request("GET", "/")
         reply = connection.getresponse()
@@ -400,7 +402,7 @@ def test_a_foreign_client_sees_the_same_stream(driven: Any) -> None:
             stamps += [time.monotonic_ns()] if line == b"\n" else []
         connection.close()
     foreign = [(b - a) / 1e6 for a, b in pairwise(stamps)]
-    result, _ = driven(by_schedule(gaps), "--sse", "--calls", "1")
+    result, _ = driven(answer_by_schedule(gaps), "--sse", "--calls", "1")
     streams = result["streams"]
     assert streams["messages"] == len(stamps) == 20
     assert streams["gap_ms"]["mean"] == pytest.approx(sum(foreign) / 19, rel=0.25)
@@ -408,7 +410,7 @@ def test_a_foreign_client_sees_the_same_stream(driven: Any) -> None:
 
 
 def test_conditions_on_streams(driven: Any) -> None:
-    answer = by_schedule(seeded(3))
+    answer = answer_by_schedule(draw_gaps(3))
     for condition, code in (("stall.max>100ms", 1), ("stall.max>60s", 0), ("ttfm.mean>60s", 0)):
         words = ("--sse", "--calls", "2", "--fail-if", condition)
         result, _ = driven(answer, *words, code=code)

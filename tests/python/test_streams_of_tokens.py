@@ -16,7 +16,7 @@ from typing import Any
 import grpc
 import pytest
 
-from tests.interop.driving import free_port, running
+from tests.interop.driving import free_port, run_server
 from wirelab.cli import main
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -51,7 +51,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     options = [str(word) for pair in schedule.items() for word in pair]
     port = free_port()
     command = [sys.executable, str(EXAMPLE), "--port", str(port), *options]
-    with running(command, tmp_path_factory.mktemp("model") / "log", port):
+    with run_server(command, tmp_path_factory.mktemp("model") / "log", port):
         yield f"http://127.0.0.1:{port}"
 
 

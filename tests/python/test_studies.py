@@ -15,7 +15,7 @@ from wirelab.cli.output.reproduce import show
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
-from wirelab.experiment.scaling import Windows, replaced, scaled
+from wirelab.experiment.scaling import Windows, replace_keys, scale_text
 from wirelab.explain.cell_selector import CellSelector, levels
 from wirelab.records.trial import Point
 from wirelab.stack import manifests
@@ -77,12 +77,12 @@ def cells_of_findings(found: Found) -> Iterator[tuple[str, tuple[str, ...], Cell
     """Every cell that any finding needs."""
     for claim in found.study.every_finding:
         finding = claim.finding(found.study.arms, found.study.threshold)
-        crossing = claim.crossing(found.study.arms, found.study.threshold)
+        crossing = claim.to_crossing(found.study.arms, found.study.threshold)
         steps = crossing.along if crossing else levels({})
         for level in finding.levels:
             for step in (*steps, *(finding.growth or ())):
                 for cell in (*finding.over, *finding.under):
-                    expected = cell.changed({**level, **step})
+                    expected = cell.change({**level, **step})
                     if finding.growth and "users" not in {**level, **step}:
                         continue
                     yield claim.id, found.study.parts_of(claim), expected
@@ -127,7 +127,7 @@ def test_the_ladder_leads_from_start_to_goal(found: Found) -> None:
     assert next(r for r in ladder.rungs if r.id == "chunked").after == ladder.goal
 
 
-def edited(found: Found, old: str, new: str) -> str:
+def edit_study(found: Found, old: str, new: str) -> str:
     """The study's text with one slip."""
     text = (found.folder / studies.FILE).read_text(encoding="utf-8")
     assert old in text
@@ -188,12 +188,12 @@ def test_a_mistake_is_reported_with_its_remedy(
 ) -> None:
     """Line, key, and what was meant."""
     with pytest.raises(ExperimentError, match=message):
-        study_file.parse(edited(found, old, new))
+        study_file.parse(edit_study(found, old, new))
 
 
 def test_the_line_is_that_of_the_slip(found: Found) -> None:
     """Not that of its section."""
-    text = edited(found, "figure: little", "figure: litle")
+    text = edit_study(found, "figure: little", "figure: litle")
     line = next(n for n, row in enumerate(text.splitlines(), 1) if "litle" in row)
     with pytest.raises(ExperimentError, match=rf"study:{line}: findings\[\d+\]\.figure"):
         study_file.parse(text)
@@ -216,8 +216,8 @@ def test_a_missing_part_is_reported(tmp_path: Path, found: Found) -> None:
 def test_scaling(found: Found, scale: float, calls: int, seconds: float) -> None:
     """Calls in proportion, the bound in proportion to the default; at 1 the file's own."""
     text = found.part("matrix").read_text(encoding="utf-8")
-    window = experiment_file.parse(scaled(text, "x", scale, Windows(0.1, 2.0))).window
-    planned = window.for_size(14).calls
+    window = experiment_file.parse(scale_text(text, "x", scale, Windows(0.1, 2.0))).window
+    planned = window.plan_for_size(14).calls
     assert planned is not None
     assert planned.calls == calls
     assert planned.max_s == pytest.approx(seconds)
@@ -228,7 +228,7 @@ def test_time_closes_the_windows_of_timed_parts_below_scale_1(
     found: Found, scale: float, seconds: float | None
 ) -> None:
     text = found.part("matrix").read_text(encoding="utf-8")
-    made = scaled(text, "x", scale, Windows(0.1, 2.0, is_timed=True))
+    made = scale_text(text, "x", scale, Windows(0.1, 2.0, is_timed=True))
     assert experiment_file.parse(made).window.duration == seconds
 
 
@@ -250,7 +250,7 @@ def test_every_cell_of_the_matrix_has_calls_and_services_share_its_trials(found:
 def test_scaling_changes_nothing_else(found: Found) -> None:
     """Only the window."""
     text = found.part("puzzle").read_text(encoding="utf-8")
-    after = experiment_file.parse(scaled(text, "x", 0.5, Windows(1.0, 2.0)))
+    after = experiment_file.parse(scale_text(text, "x", 0.5, Windows(1.0, 2.0)))
     before = experiment_file.parse(text)
     assert after.model_copy(update={"window": before.window}) == before
 
@@ -265,7 +265,7 @@ def test_a_first_look_takes_three_minutes(name: str) -> None:
     for part, keys in found.study.quick.items():
         text = found.part(part).read_text(encoding="utf-8")
         whole = planning.schedule(experiment_file.parse(text), catalogue).trials
-        quick = experiment_file.parse(replaced(text, "x", keys))
+        quick = experiment_file.parse(replace_keys(text, "x", keys))
         trials = planning.schedule(quick, catalogue).trials
         cells = [cell.point for trial in whole if trial.repeat == 1 for cell in trial.cells]
         assert all(cell.point in cells for trial in trials for cell in trial.cells)
@@ -281,7 +281,7 @@ def test_a_first_look_is_marked_and_judges_what_it_measured(
 ) -> None:
     """In the terminal and on the page; findings of other parts are left out."""
     few = [p for p in points["matrix"] if p.bytes == 14 and p.load.users in (1, 100)]
-    folder = written(tmp_path / "out", {"matrix": few}, found)
+    folder = write_reproduction(tmp_path / "out", {"matrix": few}, found)
     path = folder / study_manifest.NAME
     manifest = json.loads(path.read_text(encoding="utf-8")) | {"quick": True}
     path.write_text(json.dumps(manifest), encoding="utf-8")
@@ -313,7 +313,7 @@ def seconds_per_call(point: Point) -> float:
     return base * (1.5 if point.axes.client.h2_window == 65535 else 1.0)
 
 
-def written(folder: Path, points: dict[str, list[Point]], found: Found) -> Path:
+def write_reproduction(folder: Path, points: dict[str, list[Point]], found: Found) -> Path:
     """A reproduction's folder, as a run would leave it."""
     folder.mkdir()
     manifest = {"study": "hamo2023", "scale": 0.1, "sha256": found.sha256}
@@ -321,7 +321,7 @@ def written(folder: Path, points: dict[str, list[Point]], found: Found) -> Path:
     for part, every in points.items():
         trials = [
             trial(
-                CellSelector.of({"stack": point.stack}).changed(
+                CellSelector.of({"stack": point.stack}).change(
                     {
                         "operation": point.operation,
                         "bytes": point.bytes,
@@ -344,7 +344,7 @@ def test_a_reproduction_is_judged_and_shown(
     tmp_path: Path, points: dict[str, list[Point]], found: Found
 ) -> None:
     """From run directories to findings.json, sentences and one page."""
-    folder = written(tmp_path / "out", points, found)
+    folder = write_reproduction(tmp_path / "out", points, found)
     made = reproduction.read(folder, STUDIES)
     outcome = {judged.finding.id: judged.outcome for judged in made.judgements}
     assert outcome["small-published"] == "holds"
@@ -373,7 +373,7 @@ def test_a_terminal_shows_the_claims_and_the_report_the_rest(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Each claim once, under what came of it; causes only when asked for."""
-    made = reproduction.read(written(tmp_path / "out", points, found), STUDIES)
+    made = reproduction.read(write_reproduction(tmp_path / "out", points, found), STUDIES)
     monkeypatch.setattr(study_page, "write", lambda _: tmp_path / "out" / "report.html")
     show(made, as_json=False)
     brief = capsys.readouterr().out
@@ -392,7 +392,7 @@ def test_a_reproduction_with_outcomes_of_an_earlier_version_is_judged_again(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Outcomes are never read from disk: a findings.json with old outcomes is written again."""
-    folder = written(tmp_path / "out", points, found)
+    folder = write_reproduction(tmp_path / "out", points, found)
     before = {"findings": [{"id": "x", "outcome": "unknown"}, {"outcome": "stands"}]}
     (folder / "findings.json").write_text(json.dumps(before), encoding="utf-8")
     made = reproduction.read(folder, STUDIES)
@@ -414,7 +414,7 @@ def test_an_unfinished_reproduction_is_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A part that is not there yet leaves its findings open and the page whole."""
-    folder = written(tmp_path / "out", {"matrix": points["matrix"]}, found)
+    folder = write_reproduction(tmp_path / "out", {"matrix": points["matrix"]}, found)
     made = reproduction.read(folder, STUDIES)
     outcome = {judged.finding.id: judged.outcome for judged in made.judgements}
     assert outcome["large-stream"] == "undecided"
@@ -431,7 +431,7 @@ def test_of_a_reproduction_that_has_not_begun_there_is_no_page(
     tmp_path: Path, found: Found
 ) -> None:
     """Interrupted before its first part: the command that goes on is named."""
-    made = reproduction.read(written(tmp_path / "out", {}, found), STUDIES)
+    made = reproduction.read(write_reproduction(tmp_path / "out", {}, found), STUDIES)
     with pytest.raises(UsageError, match="holds no part of hamo2023 yet") as caught:
         study_page.write(made)
     assert "wirelab reproduce hamo2023 --out" in caught.value.remedy
@@ -442,7 +442,7 @@ def test_few_calls_per_user_are_pointed_out(
 ) -> None:
     """400 users who share a few hundred calls are said to."""
     few = [point for point in points["matrix"] if point.bytes == 3_000_000]
-    made = reproduction.read(written(tmp_path / "out", {"matrix": few}, found), STUDIES)
+    made = reproduction.read(write_reproduction(tmp_path / "out", {"matrix": few}, found), STUDIES)
     assert any("fewer than 5 calls" in note and "400 users" in note for note in made.notes)
 
 

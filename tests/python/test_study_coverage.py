@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.test_studies import STUDIES, edited, written
+from tests.python.test_studies import STUDIES, edit_study, write_reproduction
 from wirelab.cli import main
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.model import Experiment
-from wirelab.experiment.scaling import replaced
+from wirelab.experiment.scaling import replace_keys
 from wirelab.format.units import format_minutes, parse_seconds
 from wirelab.run import runner as running
 from wirelab.run.progress import Silent
@@ -31,7 +31,7 @@ def _experiments(found: Found, *, quick: bool) -> dict[str, Experiment]:
     parts = found.study.quick if quick else {part: {} for part in found.study.parts}
     texts = {part: found.part(part).read_text(encoding="utf-8") for part in parts}
     return {
-        part: experiment_file.parse(replaced(texts[part], part, keys))
+        part: experiment_file.parse(replace_keys(texts[part], part, keys))
         for part, keys in parts.items()
     }
 
@@ -82,7 +82,7 @@ def test_the_announcement_is_what_the_judgement_is(
         ]
         for part, experiment in experiments.items()
     }
-    folder = written(tmp_path / "out", points, found)
+    folder = write_reproduction(tmp_path / "out", points, found)
     judged = {one.finding.id: one for one in reproduction.read(folder, STUDIES).judgements}
     for name in quick.whole:
         assert all(part.interval is not None or part.steps for part in judged[name].parts), name
@@ -100,7 +100,9 @@ def test_a_single_trial_decides_only_an_order_of_packets() -> None:
     experiments = {
         part: {
             repeats: experiment_file.parse(
-                replaced(found.part(part).read_text(encoding="utf-8"), part, {"repeats": repeats})
+                replace_keys(
+                    found.part(part).read_text(encoding="utf-8"), part, {"repeats": repeats}
+                )
             )
             for repeats in (1, 2)
         }
@@ -186,14 +188,14 @@ def _notes(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: float | boo
 
 
 def test_a_first_look_and_its_time_belong_together(found: Found) -> None:
-    text = edited(found, ", quick: ", "}  # ")
+    text = edit_study(found, ", quick: ", "}  # ")
     with pytest.raises(ExperimentError, match="belong together"):
         study_file.parse(text)
 
 
 def test_a_study_without_its_time_is_reported(found: Found, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / studies.FILE).write_text(edited(found, "takes: ", "lasts: "))
+    (tmp_path / "mine" / studies.FILE).write_text(edit_study(found, "takes: ", "lasts: "))
     with pytest.raises(UsageError, match="takes") as caught:
         studies.listing(tmp_path)
     assert "takes: {default: 33 min" in caught.value.remedy

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.python.synthetic_run import World, trials
-from tests.python.test_studies import points_of, written
+from tests.python.test_studies import points_of, write_reproduction
 from tools import study_page
 from wirelab.cli import main
 from wirelab.errors import UsageError
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.run import finished, keeping
 from wirelab.statistics.interval import Interval
 from wirelab.study import catalogue as studies
@@ -27,7 +27,7 @@ NAME = "hamo2023"
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished reproduction of a known world."""
     found = studies.load(NAME)
-    folder = written(tmp_path_factory.mktemp("runs") / NAME, points_of(found), found)
+    folder = write_reproduction(tmp_path_factory.mktemp("runs") / NAME, points_of(found), found)
     for part in found.study.parts:
         (folder / part / "experiment.yaml").write_text(f"name: {part}\n", encoding="utf-8")
     return folder
@@ -221,5 +221,5 @@ def test_a_disturbed_trial_of_several_cells_counts_once_and_has_its_reason(part:
     trials = [cell for cell in run.repeated if "." not in cell.id]
     assert len(trials) < len(run.repeated)
     (sentence,) = run.incomplete
-    assert sentence.startswith(f"{counted(len(trials), 'trial')} met other work")
+    assert sentence.startswith(f"{format_count(len(trials), 'trial')} met other work")
     assert "The first reason: ." not in sentence

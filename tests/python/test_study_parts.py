@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.test_studies import STUDIES, points_of, written
+from tests.python.test_studies import STUDIES, points_of, write_reproduction
 from wirelab.cli import main
 from wirelab.cli.output.reproduce import show
 from wirelab.errors import UsageError
@@ -97,7 +97,7 @@ def test_a_run_of_a_further_part_judges_its_findings(
     found: Found, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In a world in which gRPC is slower than HTTP with large bodies, and JSON than XML."""
-    folder = written(tmp_path / "run", points_of(found, ["payloads"]), found)
+    folder = write_reproduction(tmp_path / "run", points_of(found, ["payloads"]), found)
     path = folder / study_manifest.NAME
     manifest = json.loads(path.read_text(encoding="utf-8")) | {"parts": ["payloads"]}
     path.write_text(json.dumps(manifest), encoding="utf-8")
@@ -120,7 +120,7 @@ def test_a_run_of_a_further_part_judges_its_findings(
 def test_a_run_of_the_study_states_which_parts_it_does_not_have(
     found: Found, tmp_path: Path
 ) -> None:
-    folder = written(tmp_path / "run", points_of(found), found)
+    folder = write_reproduction(tmp_path / "run", points_of(found), found)
     made = reproduction.read(folder, STUDIES)
     assert made.is_finished
     assert [judged.finding.id for judged in made.judgements] == [

@@ -61,7 +61,7 @@ person("student", 2, (library, at) => at % 5);
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_two_participants_from_the_first_click_to_the_csv(width: int, tmp_path: Path) -> None:
-    kit = Kit.drawn(2, seed=4)
+    kit = Kit.draw(2, seed=4)
     write_kit(tmp_path / "kit", kit)
     page = tmp_path / "kit" / "index.html"
     with Browser(tmp_path / "profile") as browser:

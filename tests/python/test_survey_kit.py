@@ -61,21 +61,21 @@ class Checked:
     ports: dict[str, int]
     """By the study's."""
 
-    def built(self, file: str) -> Path:
+    def build(self, file: str) -> Path:
         """What `go run FILE` would run."""
         binary = self.folder / "built" / file.removesuffix(".go")
         command = ["go", "build", "-o", str(binary), file]
         subprocess.run(command, cwd=self.folder, check=True, timeout=300)
         return binary
 
-    def running(self, file: str, port: str) -> AbstractContextManager[object]:
+    def run(self, file: str, port: str) -> AbstractContextManager[object]:
         """The program of that file, from the moment that it listens."""
         log = self.folder / "built" / "log"
-        return driving.running([str(self.built(file))], log, self.ports[port])
+        return driving.run_server([str(self.build(file))], log, self.ports[port])
 
     def output(self, file: str) -> str:
         """What a client prints."""
-        made = subprocess.run([self.built(file)], capture_output=True, timeout=30, check=True)
+        made = subprocess.run([self.build(file)], capture_output=True, timeout=30, check=True)
         return made.stdout.decode()
 
     def solve(self, file: str, old: str, new: str) -> None:
@@ -105,13 +105,13 @@ def _codes(kit: Path, task: str) -> list[str]:
 
 
 def test_every_pair_of_participants_has_both_orders() -> None:
-    kit = Kit.drawn(101, seed=5)
+    kit = Kit.draw(101, seed=5)
     pairs = list(zip(kit.orders[::2], kit.orders[1::2], strict=False))
     assert len(kit.orders) == 101
     assert all(set(pair) == {"http", "grpc"} for pair in pairs)
     assert len(set(pairs)) == 2
-    assert kit == Kit.drawn(101, seed=5)
-    assert kit.codes != Kit.drawn(101, seed=6).codes
+    assert kit == Kit.draw(101, seed=5)
+    assert kit.codes != Kit.draw(101, seed=6).codes
 
 
 def test_a_kit_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,12 +150,12 @@ def test_right_solutions_with_http_are_correct(kit: Checked) -> None:
         with urllib.request.urlopen(f"{url}/checkUser") as reply:
             return str(reply.read(), "utf-8")
 
-    with kit.running("http/main.go", "8080"):
+    with kit.run("http/main.go", "8080"):
         assert "Not yet: your server did not answer" in check()
-        with kit.running("http/server.go", "9009"):
+        with kit.run("http/server.go", "9009"):
             assert "Not yet: the reply is not a JSON object" in check()
         kit.solve("http/server.go", "r *http.Request) {\n", "r *http.Request) {\n" + HTTP_ANSWER)
-        with kit.running("http/server.go", "9009"):
+        with kit.run("http/server.go", "9009"):
             assert check() == f"Correct! The code of this part is {code_served}.\n"
         client = HTTP_CLIENT.replace("http://127.0.0.1:8080", url)
         (kit.folder / "http" / "client.go").write_text(client, encoding="utf-8")
@@ -166,7 +166,7 @@ def test_right_solutions_with_grpc_are_correct(kit: Checked) -> None:
     """Checked by a client that is not ours, too."""
     code_sent, code_served = _codes(kit.folder, "grpc")
     address = f"127.0.0.1:{kit.ports['7070']}"
-    with kit.running("grpc/main.go", "7070"), grpc.insecure_channel(address) as channel:
+    with kit.run("grpc/main.go", "7070"), grpc.insecure_channel(address) as channel:
         call = channel.unary_unary(
             "/survey.Checker/CheckUser", request_serializer=Empty.SerializeToString
         )
@@ -174,10 +174,10 @@ def test_right_solutions_with_grpc_are_correct(kit: Checked) -> None:
         def check() -> str:
             return str(call(Empty(), timeout=20), "utf-8", "replace")
 
-        with kit.running("grpc/server.go", "9009"):
+        with kit.run("grpc/server.go", "9009"):
             assert "Not yet: " in check()
         kit.solve("grpc/server.go", "return nil, nil", GRPC_ANSWER)
-        with kit.running("grpc/server.go", "9009"):
+        with kit.run("grpc/server.go", "9009"):
             assert f"Correct! The code of this part is {code_served}." in check()
         kit.solve(
             "grpc/client.go",

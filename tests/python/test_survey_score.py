@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from tests.python.survey_answers import row, simulated, write
+from tests.python.survey_answers import row, simulate, write
 from wirelab.cli import main
 from wirelab.statistics.interval import NotFinite, NoValues, TooFewValues
 from wirelab.statistics.paired import EXACT_PAIRS_MAX, crossover, mean_of, sign_flip_p
@@ -21,8 +21,8 @@ from wirelab.survey.score import Score, score
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def scored(file: Path, *args: object, **options: object) -> Score:
-    return score(read_answers([write(file, simulated(*args, **options))]))  # type: ignore[arg-type]
+def score_simulated(file: Path, *args: object, **options: object) -> Score:
+    return score(read_answers([write(file, simulate(*args, **options))]))  # type: ignore[arg-type]
 
 
 def test_items_4_and_6_are_reversed(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_intervals_hold_the_known_truth(tmp_path: Path) -> None:
         low <= truth <= high
         for seed in range(300)
         for low, high in [
-            scored(
+            score_simulated(
                 tmp_path / "a.csv", 10, {"http": 0.6, "grpc": 0.4}, seed=seed
             ).total.difference.bounds
             or (0.0, 0.0)
@@ -109,7 +109,8 @@ def test_intervals_hold_the_known_truth(tmp_path: Path) -> None:
 def test_a_difference_between_equal_libraries_is_seldom_found(tmp_path: Path) -> None:
     """False alarms of the sum at most 5 %, and of any item at most 5 %, in 300 surveys."""
     surveys = [
-        scored(tmp_path / "a.csv", 10, {"http": 0.5, "grpc": 0.5}, seed=seed) for seed in range(300)
+        score_simulated(tmp_path / "a.csv", 10, {"http": 0.5, "grpc": 0.5}, seed=seed)
+        for seed in range(300)
     ]
     most = stats.binom.ppf(0.999, 300, 0.05)
     assert sum(one.total.p_value < 0.05 for one in surveys) <= most
@@ -118,7 +119,7 @@ def test_a_difference_between_equal_libraries_is_seldom_found(tmp_path: Path) ->
 
 def test_the_effect_of_the_order_is_separated(tmp_path: Path) -> None:
     """A gain of 0.1 of 36 points for what comes second; libraries differ by 0.2."""
-    found = scored(tmp_path / "a.csv", 400, {"http": 0.55, "grpc": 0.35}, second=0.1)
+    found = score_simulated(tmp_path / "a.csv", 400, {"http": 0.55, "grpc": 0.35}, second=0.1)
     assert found.without_order is not None
     low, high = found.without_order.period.bounds or (0.0, 0.0)
     assert low <= 3.6 <= high
@@ -127,7 +128,7 @@ def test_the_effect_of_the_order_is_separated(tmp_path: Path) -> None:
 
 
 def test_times_are_compared_by_their_ratio(tmp_path: Path) -> None:
-    rows = simulated(6, {"http": 0.5, "grpc": 0.5})
+    rows = simulate(6, {"http": 0.5, "grpc": 0.5})
     for one in rows:
         one["part1_s"] = 100 if one["task"] == "http" else 200 + 10 * int(str(one["participant"]))
     rows[0]["part2"] = "given up"
@@ -141,7 +142,7 @@ def test_times_are_compared_by_their_ratio(tmp_path: Path) -> None:
 def test_files_of_several_computers_are_evaluated_together(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = simulated(8, {"http": 0.7, "grpc": 0.3})
+    rows = simulate(8, {"http": 0.7, "grpc": 0.3})
     files = [write(tmp_path / "a.csv", rows[:5]), write(tmp_path / "b.csv", rows[5:15])]
     assert main(["survey", "score", *map(str, files)]) == 0
     shown = capsys.readouterr().out
@@ -165,7 +166,7 @@ def test_the_published_sums_are_next_to_the_measured_ones(
             if (line["study"], line["metric"]) == ("hamo2023", "total_score")
         }
     assert {line["value"] for line in printed.values()} == {"20.2", "12.2"}
-    answers = write(tmp_path / "a.csv", simulated(8, {"http": 0.7, "grpc": 0.3}))
+    answers = write(tmp_path / "a.csv", simulate(8, {"http": 0.7, "grpc": 0.3}))
     assert main(["survey", "score", str(answers)]) == 0
     lines = capsys.readouterr().out.splitlines()
     (at,) = (place for place, line in enumerate(lines) if line.startswith("sum of all items"))
@@ -198,7 +199,7 @@ def test_the_published_sums_are_next_to_the_measured_ones(
 def test_bad_answers_are_refused_by_line(
     change: tuple[str, str], message: str, tmp_path: Path
 ) -> None:
-    file = write(tmp_path / "a.csv", simulated(2, {"http": 0.5, "grpc": 0.5}))
+    file = write(tmp_path / "a.csv", simulate(2, {"http": 0.5, "grpc": 0.5}))
     text = file.read_text(encoding="utf-8")
     assert change[0] in text
     if change[0] == "\n1,developer" and change[1] == "\n1,":
@@ -219,7 +220,7 @@ def test_files_that_are_not_answers_are_refused(
     large.write_bytes(b"x" * (11 << 20))
     assert main(["survey", "score", str(large)]) == 2
     assert "10 MiB" in capsys.readouterr().err
-    alone = write(tmp_path / "one.csv", simulated(1, {"http": 0.5, "grpc": 0.5}))
+    alone = write(tmp_path / "one.csv", simulate(1, {"http": 0.5, "grpc": 0.5}))
     assert main(["survey", "score", str(alone)]) == 2
     assert "collect answers of at least 2" in capsys.readouterr().err
 

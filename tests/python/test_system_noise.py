@@ -212,12 +212,12 @@ def _trial(
     return replace(made, checks=load_checks.check(made))
 
 
-def _named(trial: Trial, name: str) -> Check:
+def _find_check(trial: Trial, name: str) -> Check:
     return next(check for check in trial.checks if check.name == name)
 
 
 def _check(name: str, noise: NoiseRecord, **options: Any) -> Check:
-    return _named(_trial(noise, **options), name)
+    return _find_check(_trial(noise, **options), name)
 
 
 def test_a_quiet_machine_spoils_nothing() -> None:
@@ -280,7 +280,7 @@ def test_pauses_that_affect_the_p99_alone_are_marked_and_not_repeated(
     pauses: Pauses, is_repeated: bool
 ) -> None:
     trial = _trial(pauses=pauses)
-    assert _named(trial, "engine pauses").outcome == "marked"
+    assert _find_check(trial, "engine pauses").outcome == "marked"
     assert bool(spoilt_by(trial)) == is_repeated
 
 
@@ -296,13 +296,13 @@ def test_the_largest_lag_is_enough(lag_s: float, outcome: str) -> None:
         result=replace(made.result, times={**made.result.times, "lag": lag}),
     )
     made = replace(made, checks=load_checks.check(made))
-    assert _named(made, "engine pauses").outcome == outcome
-    assert _named(made, "schedule lag").outcome != "not-measurable"
+    assert _find_check(made, "engine pauses").outcome == outcome
+    assert _find_check(made, "schedule lag").outcome != "not-measurable"
 
 
 def test_a_run_that_shares_its_cores_is_marked_and_not_repeated() -> None:
     trial = _trial(replace_noise(sharing="another run (process 7)"))
-    assert _named(trial, "other runs").outcome == "marked"
+    assert _find_check(trial, "other runs").outcome == "marked"
     assert spoilt_by(trial) == ""
 
 
@@ -383,7 +383,7 @@ def _stop(process: psutil.Process, seconds: float) -> None:
 @pytest.mark.parametrize("load", [OPEN, CLOSED])
 def test_a_stopped_engine_is_charged_to_the_engine(tmp_path: Path, load: str) -> None:
     trial = _measure(tmp_path, load, lambda lab: _stop(_find(lab, "wirelab-engine", "drive"), 0.8))
-    check = _named(trial, "engine pauses")
+    check = _find_check(trial, "engine pauses")
     assert check.outcome == "marked"
     assert "the engine's, not the service's" in check.reason
 
@@ -402,7 +402,7 @@ def test_a_stopped_wirelab_is_noticed(tmp_path: Path) -> None:
         _find(lab, "wirelab-engine", "drive")
         _stop(lab, 2.0)
 
-    assert _named(_measure(tmp_path, CLOSED, disturb), "wirelab pauses").outcome == "marked"
+    assert _find_check(_measure(tmp_path, CLOSED, disturb), "wirelab pauses").outcome == "marked"
 
 
 @pytest.mark.usefixtures("real_engine")
@@ -410,4 +410,4 @@ def test_a_trial_next_to_a_busy_loop_is_marked(tmp_path: Path) -> None:
     """On the first core, which the rule `pinned` gives to the service."""
     with _busy(CORES[0]):
         trial = _measure(tmp_path, CLOSED, lambda _: None)
-    assert _named(trial, "waiting for a core").outcome == "marked"
+    assert _find_check(trial, "waiting for a core").outcome == "marked"

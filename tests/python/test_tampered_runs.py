@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 
 from tests.python.hostile_runs import SLOWER, SMALL, write_run
-from tests.python.synthetic_packets import captured, dissected
+from tests.python.synthetic_packets import capture_trial, make_dissection
 from tests.python.synthetic_run import GRPC, REST, trials, write_reproduction
 from wirelab.cli import main
 from wirelab.errors import RunDirectoryError, StorageError
 from wirelab.records.line import SHARED
 from wirelab.records.trial import Trial
-from wirelab.report.curves import HISTOGRAM_BYTES_MAX, UnreadableHistogram, decoded_curve
+from wirelab.report.curves import HISTOGRAM_BYTES_MAX, UnreadableHistogram, decode_curve
 from wirelab.run import archive, journal, keeping
 from wirelab.run.directory import MANIFEST_BYTES_MAX
 from wirelab.trial import dissected as document
@@ -57,15 +57,15 @@ def write_pair(root: Path) -> tuple[Path, Path]:
 
 def write_captured(folder: Path) -> Path:
     """A run with packets and the dissection of each trial."""
-    every = [captured(stack, order) for order in range(3) for stack in (REST, GRPC)]
+    every = [capture_trial(stack, order) for order in range(3) for stack in (REST, GRPC)]
     run = write_run(folder, every)
     for one in every:
         file = run / "trials" / one.id / "dissection-client.json"
-        file.write_text(document.text(dissected()), encoding="utf-8")
+        file.write_text(document.text(make_dissection()), encoding="utf-8")
     return run
 
 
-def reading(run: Path, other: Path, out: Path) -> list[list[str]]:
+def list_reading_commands(run: Path, other: Path, out: Path) -> list[list[str]]:
     """Every command that reads a finished run."""
     exports = [f"--export={out / 'figures'}.{kind}" for kind in ("csv", "json", "parquet")]
     return [
@@ -128,7 +128,7 @@ def test_a_hostile_value_is_refused_with_file_line_and_field(
 ) -> None:
     run, other = write_pair(tmp_path)
     change(run, 2, **parts)
-    for words in reading(run, other, tmp_path)[:5]:
+    for words in list_reading_commands(run, other, tmp_path)[:5]:
         message = refusal(capsys, *words)
         assert f"{run / 'trials.jsonl'}:3" in message.replace(" ", "") or ":3 is not" in message
         assert field in message
@@ -153,7 +153,7 @@ def test_a_hostile_manifest_is_refused_with_its_field(
     run, other = write_pair(tmp_path)
     file = run / "manifest.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **values}))
-    for words in reading(run, other, tmp_path)[:5]:
+    for words in list_reading_commands(run, other, tmp_path)[:5]:
         message = refusal(capsys, *words)
         assert "manifest.json" in message
         assert problem in message
@@ -163,7 +163,7 @@ def test_healthy_runs_are_read(tmp_path: Path) -> None:
     """Also negative numbers where a difference or a setting may have them."""
     run, other = write_pair(tmp_path)
     change(run, 0, point__options={"offset": -3}, service__set={"nice": -5, "seed": 2**64 - 1})
-    for words in reading(run, other, tmp_path)[:-1]:
+    for words in list_reading_commands(run, other, tmp_path)[:-1]:
         assert main(words) == 0, words
 
 
@@ -190,7 +190,7 @@ def test_an_archived_run_is_read_as_before(
 ) -> None:
     run, other = write_pair(tmp_path)
     before = journal.read(run / journal.NAME)
-    commands = reading(run, other, tmp_path)[:-1]
+    commands = list_reading_commands(run, other, tmp_path)[:-1]
     printed = [(main(words), capsys.readouterr().out) for words in commands]
     file = archive_run(run)
     assert journal.read(file) == before
@@ -250,7 +250,7 @@ def test_a_line_that_a_kill_cut_costs_only_its_trial(
     lines = file.read_bytes().splitlines(keepends=True)
     for rest in (lines[-1][:400], lines[-1][:-1], b'{"id": "half\n', b"\0" * 4096):
         file.write_bytes(b"".join(lines[:-1]) + rest)
-        for words in reading(run, other, tmp_path)[:-1]:
+        for words in list_reading_commands(run, other, tmp_path)[:-1]:
             assert main(words) == 0, words
     main(["report", str(run)])
     assert "last line of the journal is incomplete" in " ".join(capsys.readouterr().out.split())
@@ -262,8 +262,8 @@ def test_a_line_of_a_gigabyte_takes_no_memory(tmp_path: Path) -> None:
     file = run / "trials.jsonl"
     line = file.read_bytes().count(b"\n") + 1
     os.truncate(file, file.stat().st_size + 1_000_000_000)
-    for words in reading(run, other, tmp_path)[:5]:
-        code, peak, message = measured(words)
+    for words in list_reading_commands(run, other, tmp_path)[:5]:
+        code, peak, message = measure(words)
         assert code == 2
         assert f"trials.jsonl:{line} cannot be read: it has more than 4,000,000 bytes" in message
         assert peak < MEMORY_BYTES_MAX
@@ -275,7 +275,7 @@ def test_many_long_lines_are_refused_within_bounded_memory(tmp_path: Path) -> No
     with file.open("ab") as lines:
         for _ in range(1 + journal.BYTES_MAX // 3_000_000):
             lines.write(b'{"id": "' + b"x" * 3_000_000 + b'"}\n')
-    code, peak, message = measured(["report", str(run)])
+    code, peak, message = measure(["report", str(run)])
     assert code == 2
     assert "trials.jsonl:13 is not a trial record" in message
     assert peak < MEMORY_BYTES_MAX
@@ -284,8 +284,8 @@ def test_many_long_lines_are_refused_within_bounded_memory(tmp_path: Path) -> No
 def test_a_manifest_beyond_its_limit_is_refused(tmp_path: Path) -> None:
     run, other = write_pair(tmp_path)
     os.truncate(run / "manifest.json", 1_000_000_000)
-    for words in reading(run, other, tmp_path)[:5]:
-        code, peak, message = measured(words)
+    for words in list_reading_commands(run, other, tmp_path)[:5]:
+        code, peak, message = measure(words)
         assert code == 2
         assert f"manifest.json has more than {MANIFEST_BYTES_MAX:,} bytes" in message
         assert peak < MEMORY_BYTES_MAX
@@ -302,7 +302,7 @@ sys.exit(code)
 """
 
 
-def measured(words: list[str]) -> tuple[int, int, str]:
+def measure(words: list[str]) -> tuple[int, int, str]:
     """Exit code, highest memory in bytes and message of a command in its own process."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURE, *words],
@@ -322,19 +322,19 @@ def test_a_journal_that_would_exceed_its_limits_takes_no_further_trial(
     """What is written can be read again."""
     (first, *_) = trials(SMALL)
     book = journal.Journal(tmp_path / "trials.jsonl")
-    book.append(without_times(first))
+    book.append(fail_trial(first))
     before = book.path.read_bytes()
     for name in ("LINE_BYTES_MAX", "BYTES_MAX"):
         with monkeypatch.context() as patched:
             patched.setattr(journal, name, len(before) + 10)
             with pytest.raises(StorageError, match="cannot take another trial"):
-                book.append(without_times(first, "x" * 100))
+                book.append(fail_trial(first, "x" * 100))
         assert book.path.read_bytes() == before
-    book.append(without_times(first, "x" * 100))
+    book.append(fail_trial(first, "x" * 100))
     assert len(journal.read(book.path).lines) == 2
 
 
-def without_times(trial: Trial, reason: str = "") -> Trial:
+def fail_trial(trial: Trial, reason: str = "") -> Trial:
     """A failed trial."""
     return Trial(trial.id, trial.point, trial.repeat, trial.order, "failed", reason)
 
@@ -365,9 +365,9 @@ def test_a_histogram_that_unpacks_to_a_gigabyte_is_not_unpacked() -> None:
     packed = zlib.compress(b"\0" * (HISTOGRAM_BYTES_MAX + 1))
     head = (0x1C849304).to_bytes(4, "big") + len(packed).to_bytes(4, "big")
     with pytest.raises(UnreadableHistogram, match="a histogram has more than"):
-        decoded_curve(base64.b64encode(head + packed).decode(), "here")
+        decode_curve(base64.b64encode(head + packed).decode(), "here")
     whole = next(one for one in trials(SMALL)[0].result.times.values() if one.hdr)
-    assert decoded_curve(whole.hdr or "", "here")
+    assert decode_curve(whole.hdr or "", "here")
 
 
 def test_a_series_with_too_many_values_is_not_unpacked(
@@ -465,7 +465,7 @@ def test_no_value_of_any_field_ends_a_command_otherwise(
             put(stated, way, value)
         file.write_text("".join(json.dumps(line) + "\n" for line in changed), encoding="utf-8")
         (run / "manifest.json").write_text(json.dumps(stated), encoding="utf-8")
-        words = chosen.choice(reading(run, other, tmp_path))
+        words = chosen.choice(list_reading_commands(run, other, tmp_path))
         code = main(words)
         assert code in RELAXED, (words, way, value)
         assert "Traceback" not in capsys.readouterr().err

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
-from tests.python.synthetic_run import World, client_bound, failing, trials, write_run
+from tests.python.synthetic_run import World, client_bound, fail_some_calls, trials, write_run
 from wirelab.cli import main
 from wirelab.errors import UsageError
 from wirelab.explain import figures
@@ -59,7 +59,7 @@ def test_one_trial_has_no_interval() -> None:
 
 
 def test_failed_calls_count_over_all_trials() -> None:
-    found = cells([failing(trial) for trial in trials(ONE)])
+    found = cells([fail_some_calls(trial) for trial in trials(ONE)])
     assert {one.verdict for one in judge([Condition.parse("errors>1%")], found)} == {
         "does not hold"
     }
@@ -126,7 +126,7 @@ def test_report_exits_by_its_conditions(tmp_path: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("name", ["ttfm.p99", "lateness.p50", "delivery.max", "stall.mean"])
 def test_times_of_streams_are_figures_by_name(name: str) -> None:
-    figure = figures.named(name)
+    figure = figures.require_figure(name)
     assert (figure.name, figure.unit, figure.better) == (name, "ns", "lower")
     with pytest.raises(UsageError):
-        figures.named(f"{name}9")
+        figures.require_figure(f"{name}9")

@@ -52,7 +52,7 @@ class Heard(Silent):
     def note(self, text: str) -> None:
         self.lines.append(text)
 
-    def inside(self, progress: EngineProgress) -> None:
+    def update(self, progress: EngineProgress) -> None:
         self.clock.now = max(self.clock.now, 100.0 + 2.0 * self.trials)
 
     def trial(self, planned: PlannedTrial) -> None:
@@ -69,7 +69,7 @@ def test_a_trial_is_allowed_while_its_planned_time_is_left() -> None:
     limit = TimeLimit(10.0, clock=clock)
     assert limit.allows(10.0)
     assert not limit.allows(10.1)
-    with limit.measuring(4.0):
+    with limit.count_trial(4.0):
         clock.now += 4.0
     assert limit.allows(6.0)
     assert not limit.allows(6.1)
@@ -79,12 +79,12 @@ def test_trials_that_take_longer_than_planned_make_the_next_ones_longer() -> Non
     """Two busy loops halve a core; shorter trials than planned promise nothing."""
     clock = Clock()
     limit = TimeLimit(10.0, clock=clock)
-    with limit.measuring(2.0):
+    with limit.count_trial(2.0):
         clock.now += 4.0
     assert limit.allows(3.0)
     assert not limit.allows(3.1)
     quick = TimeLimit(10.0, clock=clock)
-    with quick.measuring(4.0):
+    with quick.count_trial(4.0):
         clock.now += 2.0
     assert not quick.allows(8.1)
 
@@ -93,7 +93,7 @@ def test_trials_that_take_longer_than_planned_make_the_next_ones_longer() -> Non
 def test_preparation_counts_only_where_it_is_meant_to(counts: bool) -> None:
     clock = Clock()
     limit = TimeLimit(10.0, counts_preparation=counts, clock=clock)
-    with limit.preparing():
+    with limit.count_preparation():
         clock.now += 8.0
     assert limit.left_s == (2.0 if counts else 10.0)
 

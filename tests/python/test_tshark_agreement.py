@@ -110,7 +110,7 @@ def _agree(capture: Path, document: Dissection) -> int:
     return tcp.retransmissions + tcp.out_of_order
 
 
-def _dissected(capture: Path) -> Dissection:
+def _dissect(capture: Path) -> Dissection:
     with Interruption() as interruption:
         log = capture.with_suffix(".log")
         return dissect(capture, Look(flows=1_000), log=log, interruption=interruption)
@@ -123,7 +123,7 @@ def test_captured_trials_are_counted_as_tshark_does(tmp_path: Path, kind: str) -
     running.run(experiment_file.parse(text), tmp_path / "run", source=text, unverified=True)
     captures = sorted((tmp_path / "run").rglob("capture-*.pcapng"))
     assert captures
-    found = sum(_agree(capture, _dissected(capture)) for capture in captures)
+    found = sum(_agree(capture, _dissect(capture)) for capture in captures)
     assert found > 0 or kind not in REPEATED
 
 
@@ -142,7 +142,7 @@ def test_ipv6_is_counted_as_tshark_does(tmp_path: Path) -> None:
                     _call(listener.getsockname())
                 time.sleep(0.2)
                 assert not capture.finish().drops
-    document = _dissected(file)
+    document = _dissect(file)
     assert document.flows.count == 5
     _agree(file, document)
 

@@ -45,20 +45,20 @@ def find_lookups(source: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             container, keys = node.value, [node.slice]
-        elif isinstance(node, ast.Call) and _called(node.func) in LOOKUPS:
+        elif isinstance(node, ast.Call) and _name_of_called(node.func) in LOOKUPS:
             container, keys = getattr(node.func, "value", node.func), node.args
-        elif isinstance(node, ast.Call) and _called(node.func) == "getattr":
+        elif isinstance(node, ast.Call) and _name_of_called(node.func) == "getattr":
             container, keys = node.args[0], node.args[1:2]
         else:
             continue
         named = [key.value for key in keys if isinstance(key, ast.Constant)]
         if found := AXES.intersection(one for one in named if isinstance(one, str)):
             yield node.lineno, min(found)
-        elif _called(container) in ("axes", "_axes", "texts") and not _is_position(keys):
+        elif _name_of_called(container) in ("axes", "_axes", "texts") and not _is_position(keys):
             yield node.lineno, "?"
 
 
-def _called(node: ast.AST) -> str:
+def _name_of_called(node: ast.AST) -> str:
     """The last name of ``a.b.name``; empty for another expression."""
     return getattr(node, "attr", getattr(node, "id", ""))
 
@@ -178,16 +178,16 @@ def is_untyped(node: ast.AST) -> bool:
     """Whether it is ``dict[str, Any]`` or another mapping to Any."""
     return (
         isinstance(node, ast.Subscript)
-        and _called(node.value) in MAPPINGS
+        and _name_of_called(node.value) in MAPPINGS
         and isinstance(node.slice, ast.Tuple)
-        and [_called(one) for one in node.slice.elts] == ["str", "Any"]
+        and [_name_of_called(one) for one in node.slice.elts] == ["str", "Any"]
     )
 
 
 def find_aliases(tree: ast.Module) -> set[str]:
     """Names that a module gives to such a type."""
     return {
-        _called(target)
+        _name_of_called(target)
         for node in tree.body
         if isinstance(node, ast.Assign) and is_untyped(node.value)
         for target in node.targets
@@ -196,7 +196,7 @@ def find_aliases(tree: ast.Module) -> set[str]:
 
 def find_untyped(trees: Mapping[str, ast.Module]) -> set[str]:
     """Modules that use such a type, also by a name that another module gives to it."""
-    aliases = {_dotted(name): find_aliases(tree) for name, tree in trees.items()}
+    aliases = {_module_name(name): find_aliases(tree) for name, tree in trees.items()}
     found = set()
     for name, tree in trees.items():
         nodes = list(ast.walk(tree))
@@ -213,7 +213,7 @@ def find_untyped(trees: Mapping[str, ast.Module]) -> set[str]:
     return found
 
 
-def _dotted(name: str) -> str:
+def _module_name(name: str) -> str:
     return f"wirelab.{name.removesuffix('.py').replace('/', '.').removesuffix('.__init__')}"
 
 

@@ -79,7 +79,7 @@ def test_a_difference_up_to_the_threshold_is_rarely_worse(effect: float) -> None
     assert worse <= 22
 
 
-def compared(effect: float, spread: float, folder: Path) -> tuple[Answer, Gate]:
+def compare_simulated(effect: float, spread: float, folder: Path) -> tuple[Answer, Gate]:
     world = World(
         sizes=(14,),
         loads=({"kind": "closed", "users": 8},),
@@ -109,7 +109,7 @@ def compared(effect: float, spread: float, folder: Path) -> tuple[Answer, Gate]:
 def test_terminal_json_junit_markdown_and_report_give_one_verdict(
     effect: float, spread: float, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answer, made = compared(effect, spread, tmp_path)
+    answer, made = compare_simulated(effect, spread, tmp_path)
     assert made.outcome == expected
     assert compare_output.document(answer, tmp_path)["outcome"] == expected
     assert outputs.markdown(made, NAMES).splitlines()[0].endswith(f": {expected}")

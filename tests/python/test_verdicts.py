@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, point, trial, with_result
-from wirelab.checks.load import check, client_bound, marked
+from wirelab.checks.load import check, client_bound, find_marks
 from wirelab.documents.axes import Axes
 from wirelab.records.caller import CallerRecord
 from wirelab.records.group import GroupResult, Times
@@ -27,7 +27,7 @@ def sound(load: Json = CLOSED, stack: str = REST) -> Trial:
     return replace(trial(point(stack, 14, load), 0, 1, World()), checks=())
 
 
-def changed(given: Trial, part: str, **values: Any) -> Trial:
+def change_part(given: Trial, part: str, **values: Any) -> Trial:
     """The trial with figures of one part replaced."""
     if part == "result":
         return with_result(given, **values)
@@ -41,15 +41,15 @@ def with_axes(given: Trial, **values: str) -> Trial:
     return replace(given, point=replace(given.point, axes=axes))
 
 
-def timed(given: Trial, which: str, **percentiles: int) -> Trial:
+def change_times(given: Trial, which: str, **percentiles: int) -> Trial:
     """The trial with percentiles of one time replaced; ``p99_9`` stands for ``p99.9``."""
     times = given.result.times
     named = {name.replace("_", "."): value for name, value in percentiles.items()}
     one = replace(times[which], percentiles_ns={**times[which].percentiles_ns, **named})
-    return changed(given, "result", times={**times, which: one})
+    return change_part(given, "result", times={**times, which: one})
 
 
-def named(given: Trial, name: str) -> Check:
+def find_check(given: Trial, name: str) -> Check:
     """The check of that name."""
     return next(found for found in check(given) if found.name == name)
 
@@ -76,31 +76,39 @@ def test_sequences_are_held_to_the_plan_by_their_own_number() -> None:
     given = sound(OPEN)
     planned = float(OPEN["rate"]) * given.result.window_s
     sequences: Json = {"count": round(planned), "errors": 0, "response": {"max_ns": 10_000_000}}
-    given = changed(given, "result", calls=4 * round(planned), sequences=sequences)
-    assert named(given, "achieved rate").outcome == "ok"
-    assert "sequences/s" in named(given, "achieved rate").reason
-    few = changed(given, "result", sequences={**sequences, "count": round(planned * 0.9)})
-    assert named(few, "achieved rate").outcome == "marked"
+    given = change_part(given, "result", calls=4 * round(planned), sequences=sequences)
+    assert find_check(given, "achieved rate").outcome == "ok"
+    assert "sequences/s" in find_check(given, "achieved rate").reason
+    few = change_part(given, "result", sequences={**sequences, "count": round(planned * 0.9)})
+    assert find_check(few, "achieved rate").outcome == "marked"
 
 
 MARKED = [
-    ("engine build", lambda t: changed(t, "engine", profile="debug"), "debug"),
-    ("interrupted", lambda t: changed(t, "engine", interrupted=True), "stopped"),
-    ("errors", lambda t: changed(t, "result", errors=3, errors_by_kind={"reset": 3}), "reset 3"),
-    ("errors", lambda t: changed(t, "result", calls=0), "no call"),
-    ("calls counted", lambda t: changed(t, "service", calls_seen=7), "7 calls"),
-    ("concurrency", lambda t: changed(t, "result", calls=2), "planned 10"),
-    ("concurrency", lambda t: changed(t, "service", concurrency_seen=11.0), "more than were sent"),
-    ("engine backlog", lambda t: timed(t, "backlog", p99=10**9), "backlog p99"),
+    ("engine build", lambda t: change_part(t, "engine", profile="debug"), "debug"),
+    ("interrupted", lambda t: change_part(t, "engine", interrupted=True), "stopped"),
+    (
+        "errors",
+        lambda t: change_part(t, "result", errors=3, errors_by_kind={"reset": 3}),
+        "reset 3",
+    ),
+    ("errors", lambda t: change_part(t, "result", calls=0), "no call"),
+    ("calls counted", lambda t: change_part(t, "service", calls_seen=7), "7 calls"),
+    ("concurrency", lambda t: change_part(t, "result", calls=2), "planned 10"),
+    (
+        "concurrency",
+        lambda t: change_part(t, "service", concurrency_seen=11.0),
+        "more than were sent",
+    ),
+    ("engine backlog", lambda t: change_times(t, "backlog", p99=10**9), "backlog p99"),
     (
         "warm-up",
-        lambda t: changed(t, "result", warmup={"seconds": 5, "calls": 9, "stationary": False}),
+        lambda t: change_part(t, "result", warmup={"seconds": 5, "calls": 9, "stationary": False}),
         "still changing",
     ),
-    ("stationarity", lambda t: changed(t, "result", series=[*range(1000, 3100, 100)]), "moves"),
-    ("connections", lambda t: changed(t, "result", connections_opened=11), "11 opened, 10"),
-    ("connections", lambda t: changed(t, "service", connections_seen=9), "accepted 9"),
-    ("steal time", lambda t: changed(t, "engine", steal_s=0.4), "20 %"),
+    ("stationarity", lambda t: change_part(t, "result", series=[*range(1000, 3100, 100)]), "moves"),
+    ("connections", lambda t: change_part(t, "result", connections_opened=11), "11 opened, 10"),
+    ("connections", lambda t: change_part(t, "service", connections_seen=9), "accepted 9"),
+    ("steal time", lambda t: change_part(t, "engine", steal_s=0.4), "20 %"),
     ("bound", lambda t: busy(t, 0.96, 0.5), "never a ranking"),
 ]
 
@@ -109,22 +117,27 @@ def busy(given: Trial, client: float, service: float | None) -> Trial:
     """The trial with both sides that busy."""
     window = given.result.window_s
     seconds = None if service is None else service * window
-    return changed(changed(given, "result", cpu_s=client * window), "service", cpu_window_s=seconds)
+    return change_part(
+        change_part(given, "result", cpu_s=client * window), "service", cpu_window_s=seconds
+    )
 
 
 def test_a_client_that_spins_is_not_at_its_limit() -> None:
     """All of its core is used, and a quarter of that no call needed; the reason states it."""
     given = busy(sound(), 0.99, 0.85)
-    waiting = changed(given, "engine", spin_s=0.25 * given.result.window_s)
-    assert named(given, "bound").outcome == "marked"
+    waiting = change_part(given, "engine", spin_s=0.25 * given.result.window_s)
+    assert find_check(given, "bound").outcome == "marked"
     assert client_bound(given)
-    assert named(waiting, "bound").outcome == "ok"
-    assert "74 % busy (and spinning for 25 % with nothing to do)" in named(waiting, "bound").reason
+    assert find_check(waiting, "bound").outcome == "ok"
+    assert (
+        "74 % busy (and spinning for 25 % with nothing to do)"
+        in find_check(waiting, "bound").reason
+    )
     assert not client_bound(waiting)
 
 
 def test_a_trial_of_an_older_engine_is_read_with_the_present_name() -> None:
-    line = to_line([changed(sound(), "engine", spin_s=0.5)])
+    line = to_line([change_part(sound(), "engine", spin_s=0.5)])
     engine = line["cells"][0]["engine"]
     engine["awake_s"] = engine.pop("spin_s")
     assert from_line(line)[0].engine.spin_s == 0.5
@@ -134,7 +147,7 @@ def test_a_limited_core_is_used_up_whether_the_client_spins_or_not() -> None:
     """Of a tenth of a core nothing is left, whatever the client did with it."""
     rationed = replace(sound(), point=point(f"{REST}&client.cpu=10%", 14, CLOSED))
     given = busy(rationed, 0.099, 0.5)
-    waiting = changed(given, "engine", spin_s=0.05 * given.result.window_s)
+    waiting = change_part(given, "engine", spin_s=0.05 * given.result.window_s)
     assert client_bound(given)
     assert client_bound(waiting)
 
@@ -142,26 +155,35 @@ def test_a_limited_core_is_used_up_whether_the_client_spins_or_not() -> None:
 def test_cpu_of_the_client_is_that_of_its_calls() -> None:
     """What it spent spinning belongs to no call; a clock that says more than the kernel is not
     believed."""
-    given = changed(sound(), "engine", cpu_user_s=0.6, cpu_system_s=0.9, spin_s=0.5)
+    given = change_part(sound(), "engine", cpu_user_s=0.6, cpu_system_s=0.9, spin_s=0.5)
     calls = given.result.calls
     assert CLIENT_CPU.of(given) == pytest.approx(1.0 / calls)
-    assert CLIENT_CPU.of(changed(given, "engine", spin_s=1.5000001)) is None
+    assert CLIENT_CPU.of(change_part(given, "engine", spin_s=1.5000001)) is None
 
 
 @pytest.mark.parametrize(("name", "spoil", "words"), MARKED)
 def test_a_fault_of_the_trial_is_marked_with_its_figure(name: str, spoil: Any, words: str) -> None:
     """One thing is wrong: its check is marked, with the figure in the reason."""
     spoilt = spoil(sound())
-    found = named(spoilt, name)
+    found = find_check(spoilt, name)
     assert found.outcome == "marked"
     assert words in found.reason
 
 
 def test_lag_and_rate_of_an_open_load() -> None:
     """A late schedule and a missing share of arrivals are marked."""
-    assert named(timed(sound(OPEN), "lag", p99_9=10**9), "schedule lag").outcome == "marked"
-    assert named(changed(sound(OPEN), "result", calls=23_600), "achieved rate").outcome == "marked"
-    assert named(changed(sound(OPEN), "result", calls=23_800), "achieved rate").outcome == "ok"
+    assert (
+        find_check(change_times(sound(OPEN), "lag", p99_9=10**9), "schedule lag").outcome
+        == "marked"
+    )
+    assert (
+        find_check(change_part(sound(OPEN), "result", calls=23_600), "achieved rate").outcome
+        == "marked"
+    )
+    assert (
+        find_check(change_part(sound(OPEN), "result", calls=23_800), "achieved rate").outcome
+        == "ok"
+    )
 
 
 def test_partial_slots_at_the_ends_of_the_window_are_not_drift() -> None:
@@ -170,10 +192,12 @@ def test_partial_slots_at_the_ends_of_the_window_are_not_drift() -> None:
     given = sound()
     assert given.result.window_s == 2.0
     response = replace(given.result.times["response"], mean_ns=0.05e9)
-    slow = changed(given, "result", times={**given.result.times, "response": response})
+    slow = change_part(given, "result", times={**given.result.times, "response": response})
     series = [10, *[1000] * 19, 3]
-    assert named(changed(slow, "result", series=series), "stationarity").outcome == "ok"
-    assert named(changed(given, "result", series=series), "stationarity").outcome == "marked"
+    assert find_check(change_part(slow, "result", series=series), "stationarity").outcome == "ok"
+    assert (
+        find_check(change_part(given, "result", series=series), "stationarity").outcome == "marked"
+    )
 
 
 def test_a_window_of_few_calls_cannot_tell_the_concurrency() -> None:
@@ -187,30 +211,30 @@ def test_a_window_of_few_calls_cannot_tell_the_concurrency() -> None:
         percentiles_ns={"p50": 500_000_000},
     )
     times = {**given.result.times, "response": response}
-    found = named(changed(given, "result", calls=calls, times=times), "concurrency")
+    found = find_check(change_part(given, "result", calls=calls, times=times), "concurrency")
     assert found.outcome == "not-measurable"
     assert "ends of this short window" in found.reason
-    many = changed(given, "result", calls=round(given.result.calls * 1.05))
-    assert named(many, "concurrency").outcome == "marked"
+    many = change_part(given, "result", calls=round(given.result.calls * 1.05))
+    assert find_check(many, "concurrency").outcome == "marked"
 
 
 def test_poisson_counts_may_vary_by_their_root() -> None:
     """200 planned arrivals: 170 are not a reason for doubt, 100 are."""
     load = {"kind": "poisson", "rate": 100.0, "in_flight_max": 64, "seed": 1}
-    given = changed(sound(load), "result", rate_planned_per_s=100.0)
-    assert named(changed(given, "result", calls=170), "achieved rate").outcome == "ok"
-    assert named(changed(given, "result", calls=100), "achieved rate").outcome == "marked"
+    given = change_part(sound(load), "result", rate_planned_per_s=100.0)
+    assert find_check(change_part(given, "result", calls=170), "achieved rate").outcome == "ok"
+    assert find_check(change_part(given, "result", calls=100), "achieved rate").outcome == "marked"
 
 
 def test_a_window_of_calls_holds_all_of_them() -> None:
-    given = changed(sound(), "result", calls_planned=1000, calls=1000)
-    assert named(given, "window").outcome == "ok"
-    found = named(changed(given, "result", calls=999), "window")
+    given = change_part(sound(), "result", calls_planned=1000, calls=1000)
+    assert find_check(given, "window").outcome == "ok"
+    found = find_check(change_part(given, "result", calls=999), "window")
     assert (found.outcome, "999 of 1,000 calls" in found.reason) == ("marked", True)
     sequences: Json = {"count": 1000, "errors": 0, "response": {"count": 1000, "max_ns": 10**7}}
-    several = changed(given, "result", calls=4000, sequences=sequences)
-    assert named(several, "window").outcome == "ok"
-    interrupted = changed(given, "engine", interrupted=True)
+    several = change_part(given, "result", calls=4000, sequences=sequences)
+    assert find_check(several, "window").outcome == "ok"
+    interrupted = change_part(given, "engine", interrupted=True)
     assert "window" not in {found.name for found in check(interrupted)}
     assert "window" not in {found.name for found in check(sound())}
 
@@ -223,15 +247,15 @@ def test_an_open_load_that_is_not_kept_up_with_is_marked() -> None:
     behind = [(0, "ok"), (round(0.005 * calls), "ok"), (round(0.1 * calls), "marked")]
     # What it found waiting it may catch up with.
     for missing, outcome in (*behind, (-round(0.1 * calls), "ok")):
-        found = named(changed(given, "result", ended=calls - missing), "kept up")
+        found = find_check(change_part(given, "result", ended=calls - missing), "kept up")
         assert found.outcome == outcome, found
     slow = replace(given.result.times["response"], mean_ns=1e9)
     times = {**given.result.times, "response": slow}
     for seconds, missing, outcome in ((0.0, 64, "ok"), (0.0, 65, "marked"), (1.0, 15, "marked")):
         few: Json = {"calls": 100, "window_s": 10.0, "times": times, "warmup": {"seconds": seconds}}
-        found = named(changed(given, "result", **few, ended=100 - missing), "kept up")
+        found = find_check(change_part(given, "result", **few, ended=100 - missing), "kept up")
         assert found.outcome == outcome, found
-    assert "kept up" not in {found.name for found in check(changed(sound(), "result", ended=1))}
+    assert "kept up" not in {found.name for found in check(change_part(sound(), "result", ended=1))}
 
 
 def test_queues_and_sequences_vary_more_than_single_calls() -> None:
@@ -243,21 +267,21 @@ def test_queues_and_sequences_vary_more_than_single_calls() -> None:
     sequences = {"count": 50, "errors": 0, "response": longer}
     for several, allowed in (({}, 10), ({"sequences": sequences}, 41)):
         for missing, outcome in ((allowed, "ok"), (allowed + 1, "marked")):
-            found = named(
-                changed(given, "result", **warm, **several, ended=100 - missing), "kept up"
+            found = find_check(
+                change_part(given, "result", **warm, **several, ended=100 - missing), "kept up"
             )
             assert found.outcome == outcome, found
 
 
 def test_a_window_in_which_nothing_ended_is_marked() -> None:
-    found = named(changed(sound(), "result", ended=0), "window")
+    found = find_check(change_part(sound(), "result", ended=0), "window")
     assert (found.outcome, "there is no rate" in found.reason) == ("marked", True)
 
 
 def test_resources_of_a_window_are_divided_by_the_calls_that_ended_in_it() -> None:
     """Of a backlog, most calls of the window are not served within it."""
-    given = changed(sound(OPEN), "result", bytes_sent=10**6, bytes_received=10**7)
-    behind = changed(given, "result", ended=given.result.calls // 4)
+    given = change_part(sound(OPEN), "result", bytes_sent=10**6, bytes_received=10**7)
+    behind = change_part(given, "result", ended=given.result.calls // 4)
     for figure in (CLIENT_CPU, SERVICE_CPU, BYTES_SENT, BYTES_RECEIVED):
         one, other = figure.of(given), figure.of(behind)
         assert one is not None
@@ -290,7 +314,7 @@ def test_which_side_was_the_limit(
 ) -> None:
     """The engine at its limit, alone or not, makes the trial a lower bound."""
     given = busy(sound(), client, service)
-    found = named(given, "bound")
+    found = find_check(given, "bound")
     assert (found.outcome, words in found.reason) == (outcome, True)
     assert client_bound(given) == (outcome == "marked")
 
@@ -319,9 +343,9 @@ def test_connection_policies(connection: str, in_flight: str, opened: int, outco
     """What each policy allows, by the counters of both sides."""
     given = sound()
     given = with_axes(given, connection=connection, in_flight=in_flight)
-    given = changed(given, "result", connections_opened=opened)
-    given = changed(given, "service", connections_seen=opened)
-    found = named(given, "connections")
+    given = change_part(given, "result", connections_opened=opened)
+    given = change_part(given, "service", connections_seen=opened)
+    found = find_check(given, "connections")
     assert found.outcome == outcome
     assert found.reason.endswith("(by the counters of both sides)")
 
@@ -331,17 +355,20 @@ def test_close_opens_one_per_call() -> None:
     given = sound()
     whole = given.result.calls_whole_run
     given = with_axes(given, connection="close")
-    given = changed(given, "result", connections_opened=whole)
-    assert named(changed(given, "service", connections_seen=whole), "connections").outcome == "ok"
+    given = change_part(given, "result", connections_opened=whole)
+    assert (
+        find_check(change_part(given, "service", connections_seen=whole), "connections").outcome
+        == "ok"
+    )
 
 
 def test_failed_calls_may_not_reach_the_service() -> None:
     """Three failed calls excuse three missing ones, not four, and never one too many."""
-    given = changed(sound(), "result", errors=3)
+    given = change_part(sound(), "result", errors=3)
     whole = given.result.calls_whole_run or 0
     for missing, outcome in ((0, "ok"), (3, "ok"), (4, "marked"), (-1, "marked")):
-        seen = changed(given, "service", calls_seen=whole - missing)
-        assert named(seen, "calls counted").outcome == outcome
+        seen = change_part(given, "service", calls_seen=whole - missing)
+        assert find_check(seen, "calls counted").outcome == outcome
 
 
 def test_missing_figures_are_not_measurable() -> None:
@@ -363,7 +390,7 @@ def test_too_few_samples_for_a_percentile() -> None:
     """Sampled stamps may be few: said, with the number."""
     given = sound()
     times = {**given.result.times, "backlog": Times(count=40)}
-    found = named(changed(given, "result", times=times), "engine backlog")
+    found = find_check(change_part(given, "result", times=times), "engine backlog")
     assert found.outcome == "not-measurable"
     assert "40 samples" in found.reason
 
@@ -371,8 +398,8 @@ def test_too_few_samples_for_a_percentile() -> None:
 def test_cold_start_skips_the_warm_up_on_purpose() -> None:
     """`start=cold` is not a fault of the trial."""
     given = with_axes(sound(), start="cold")
-    spoilt = changed(given, "result", warmup={"seconds": 0, "calls": 0, "stationary": False})
-    assert named(spoilt, "warm-up").outcome == "ok"
+    spoilt = change_part(given, "result", warmup={"seconds": 0, "calls": 0, "stationary": False})
+    assert find_check(spoilt, "warm-up").outcome == "ok"
 
 
 @pytest.mark.parametrize(
@@ -384,10 +411,10 @@ def test_a_jvm_is_not_warm_when_its_rate_is_stationary(
 ) -> None:
     given = with_axes(sound(), language=language)
     warmed = {"seconds": seconds, "calls": 9, "stationary": True}
-    assert named(changed(given, "result", warmup=warmed), "warm-up").outcome == outcome
+    assert find_check(change_part(given, "result", warmup=warmed), "warm-up").outcome == outcome
 
 
 def test_marked_lists_the_marks() -> None:
     """Recorded checks count, not new ones."""
     recorded = replace(sound(), checks=(Check("errors", "marked", "x"), Check("y", "ok", "z")))
-    assert [mark.name for mark in marked(recorded)] == ["errors"]
+    assert [mark.name for mark in find_marks(recorded)] == ["errors"]

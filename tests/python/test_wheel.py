@@ -169,7 +169,7 @@ def test_it_finds_nothing_of_the_checkout(installed: Installation) -> None:
 
 
 def test_embedded_services_are_driven_and_verified(installed: Installation) -> None:
-    _driven(installed, "rest@rust")
+    _check_drive(installed, "rest@rust")
     assert "rest@rust" in installed.run("wirelab", "verify", "rest@rust")
 
 
@@ -229,7 +229,7 @@ def test_a_study_is_reproduced_without_the_parts_that_need_other_services(
 
 def test_companions_serve_without_their_compilers(installed: Installation) -> None:
     installed.pip(wheel("wirelab_services_go"))
-    _driven(installed, "rest@go")
+    _check_drive(installed, "rest@go")
     file = installed.work / "caller.yaml"
     file.write_text(CALLER, encoding="utf-8")
     installed.run("wirelab", "run", file, "--out", "caller")
@@ -239,7 +239,7 @@ def test_companions_serve_without_their_compilers(installed: Installation) -> No
         pytest.skip("java is not installed: services in Java were not started")
     installed.path("java")
     for reference in ("rest@java", "grpc@java"):
-        _driven(installed, reference)
+        _check_drive(installed, reference)
 
 
 def test_a_companion_of_another_version_is_refused(installed: Installation) -> None:
@@ -254,7 +254,7 @@ def test_a_companion_of_another_version_is_refused(installed: Installation) -> N
     assert f"in version 0.0.1, and wirelab in version {version()}" in refused
 
 
-def _driven(installed: Installation, reference: str) -> None:
+def _check_drive(installed: Installation, reference: str) -> None:
     printed = installed.run("wirelab", "drive", reference, "--duration", "1s", "--json")
     assert json.loads(printed)["ok"] > 0
 

@@ -47,45 +47,47 @@ def _wire(given: Trial) -> WireRecord:
     return given.wire
 
 
-def seen(given: Trial, **values: Any) -> Trial:
+def change_wire(given: Trial, **values: Any) -> Trial:
     """The trial with other words of its packets."""
     return replace(given, wire=WireRecord.of({**_wire(given).to_json(), **values}))
 
 
-def used(given: Trial, **values: int) -> Trial:
+def change_connections(given: Trial, **values: int) -> Trial:
     """The trial with connections that were used otherwise."""
-    return seen(given, connections={**msgspec.structs.asdict(_wire(given).connections), **values})
+    return change_wire(
+        given, connections={**msgspec.structs.asdict(_wire(given).connections), **values}
+    )
 
 
-def written(given: Trial, **values: int) -> Trial:
+def change_writes(given: Trial, **values: int) -> Trial:
     """The trial with messages that came otherwise."""
-    return seen(given, writes={**msgspec.structs.asdict(_wire(given).writes), **values})
+    return change_wire(given, writes={**msgspec.structs.asdict(_wire(given).writes), **values})
 
 
-def counted(given: Trial, **values: int) -> Trial:
+def change_counts(given: Trial, **values: int) -> Trial:
     """The trial with other counts of the engine."""
     return with_result(given, **values)
 
 
-def by_name(given: Trial) -> dict[str, Check]:
+def checks_by_name(given: Trial) -> dict[str, Check]:
     """All its checks."""
     return {found.name: found for found in check(given)}
 
 
 def outcome(given: Trial, name: str) -> str:
     """What one check says."""
-    return by_name(given)[name].outcome
+    return checks_by_name(given)[name].outcome
 
 
 def test_a_trial_without_packets_has_no_such_check() -> None:
-    names = set(by_name(replace(whole(), wire=None)))
+    names = set(checks_by_name(replace(whole(), wire=None)))
     assert not {name for name in names if "wire" in name or "packets" in name}
 
 
 def test_a_whole_capture_holds_all_calls() -> None:
     assert outcome(whole(), "packets") == "ok"
-    assert outcome(seen(whole(), exchanges=CALLS - 1), "packets") == "marked"
-    damaged = by_name(seen(whole(), damaged="a block is torn"))["packets"]
+    assert outcome(change_wire(whole(), exchanges=CALLS - 1), "packets") == "marked"
+    damaged = checks_by_name(change_wire(whole(), damaged="a block is torn"))["packets"]
     assert damaged.outcome == "marked"
     assert "a block is torn" in damaged.reason
 
@@ -102,8 +104,8 @@ def test_a_whole_capture_holds_all_calls() -> None:
 )
 def test_connections_that_stay(axes: dict[str, str], count: int, expected: str) -> None:
     """The limit is what was declared, whatever the engine says that it opened."""
-    given = counted(used(whole(axes), used=count), connections_opened=1_000)
-    found = by_name(given)["policy on the wire"]
+    given = change_counts(change_connections(whole(axes), used=count), connections_opened=1_000)
+    found = checks_by_name(given)["policy on the wire"]
     assert found.outcome == expected
     assert f"on {count} connections" in found.reason
 
@@ -111,9 +113,9 @@ def test_connections_that_stay(axes: dict[str, str], count: int, expected: str) 
 @pytest.mark.parametrize("policy", ["keep", "pool=10"])
 def test_failed_calls_may_cost_connections(policy: str) -> None:
     """Three failed calls are worth three connections, not four."""
-    given = counted(whole({"connection": policy}), errors=3)
+    given = change_counts(whole({"connection": policy}), errors=3)
     for count, expected in ((13, "ok"), (14, "marked")):
-        found = by_name(used(given, used=count))["policy on the wire"]
+        found = checks_by_name(change_connections(given, used=count))["policy on the wire"]
         assert found.outcome == expected
         assert "3 in place of connections lost to failed calls" in found.reason
 
@@ -122,21 +124,21 @@ def test_a_foreign_tool_warms_up_on_connections_of_its_own() -> None:
     """Each of its runs has one connection per user."""
     given = whole({"caller": "ghz"})
     given = replace(given, engine=replace(given.engine, runs=2))
-    assert outcome(used(given, used=20), "policy on the wire") == "ok"
-    assert outcome(used(given, used=21), "policy on the wire") == "marked"
+    assert outcome(change_connections(given, used=20), "policy on the wire") == "ok"
+    assert outcome(change_connections(given, used=21), "policy on the wire") == "marked"
 
 
 def test_a_connection_per_call_carries_one_exchange() -> None:
-    given = used(whole({"connection": "close"}), used=CALLS, used_once=CALLS)
+    given = change_connections(whole({"connection": "close"}), used=CALLS, used_once=CALLS)
     assert outcome(given, "policy on the wire") == "ok"
-    found = by_name(used(given, used_once=CALLS - 1))["policy on the wire"]
+    found = checks_by_name(change_connections(given, used_once=CALLS - 1))["policy on the wire"]
     assert found.outcome == "marked"
     assert "some carried more" in found.reason
 
 
 def test_an_open_load_fixes_no_number_of_connections() -> None:
     """Where connections are kept; a pool has its number under every load."""
-    found = by_name(whole(load=OPEN))["policy on the wire"]
+    found = checks_by_name(whole(load=OPEN))["policy on the wire"]
     assert found.outcome == "not-measurable"
     assert "keep fixes no number of connections in an open load" in found.reason
     assert outcome(whole({"connection": "pool=10"}, OPEN), "policy on the wire") == "ok"
@@ -153,13 +155,15 @@ def test_an_open_load_fixes_no_number_of_connections() -> None:
     ],
 )
 def test_exchanges_under_way_on_a_connection(in_flight: str, most: int, expected: str) -> None:
-    given = used(whole({"in_flight": in_flight}), in_flight_max=most)
+    given = change_connections(whole({"in_flight": in_flight}), in_flight_max=most)
     assert outcome(given, "in flight on the wire") == expected
 
 
 def test_a_call_without_a_reply_has_no_end_in_its_packets() -> None:
     """Its report says when it was processed, and comes for many at a time."""
-    given = used(whole({"reply": "one-way", "in_flight": "pipeline=64"}), in_flight_max=1_024)
+    given = change_connections(
+        whole({"reply": "one-way", "in_flight": "pipeline=64"}), in_flight_max=1_024
+    )
     assert outcome(given, "in flight on the wire") == "not-measurable"
 
 
@@ -179,19 +183,19 @@ def test_messages_written_at_once_or_in_two(
 ) -> None:
     """One in a hundred may be the network's doing."""
     given = whole({f"{side}.writes": declared})
-    given = written(given, **{f"{kind}_joined": joined, f"{kind}_split": split})
+    given = change_writes(given, **{f"{kind}_joined": joined, f"{kind}_split": split})
     assert outcome(given, f"{side} writes on the wire") == expected
 
 
 def test_messages_without_a_body_are_not_split() -> None:
     """There is nothing that the check could apply to."""
-    given = written(whole(), requests_joined=0)
-    assert "client writes on the wire" not in by_name(given)
+    given = change_writes(whole(), requests_joined=0)
+    assert "client writes on the wire" not in checks_by_name(given)
     assert outcome(given, "server writes on the wire") == "ok"
 
 
 def test_frames_of_http2_hide_writes() -> None:
-    found = by_name(seen(whole(), protocols=["http2"]))
+    found = checks_by_name(change_wire(whole(), protocols=["http2"]))
     for name in ("client writes on the wire", "server writes on the wire"):
         assert found[name].outcome == "not-measurable"
         assert "HTTP/2 frames share segments" in found[name].reason
@@ -200,10 +204,10 @@ def test_frames_of_http2_hide_writes() -> None:
 
 def test_encrypted_connections_hide_exchanges() -> None:
     """A trial under TLS is not marked for it, and every check says why it cannot tell."""
-    given = used(
-        seen(whole({"security": "tls"}), exchanges=0, protocols=[]), used=0, in_flight_max=0
+    given = change_connections(
+        change_wire(whole({"security": "tls"}), exchanges=0, protocols=[]), used=0, in_flight_max=0
     )
-    found = by_name(written(given, requests_joined=0, replies_joined=0))
+    found = checks_by_name(change_writes(given, requests_joined=0, replies_joined=0))
     writes = ("client writes on the wire", "server writes on the wire")
     for name in ("packets", "policy on the wire", "in flight on the wire", *writes):
         assert found[name].outcome == "not-measurable"
@@ -214,12 +218,12 @@ def test_a_foreign_tool_may_count_what_it_never_sent() -> None:
     """Without failures its calls are compared with the packets as the engine's are."""
     given = whole({"caller": "ghz"})
     assert outcome(given, "packets") == "ok"
-    assert outcome(seen(given, exchanges=CALLS - 1), "packets") == "marked"
-    assert outcome(counted(given, errors=1), "packets") == "not-measurable"
+    assert outcome(change_wire(given, exchanges=CALLS - 1), "packets") == "marked"
+    assert outcome(change_counts(given, errors=1), "packets") == "not-measurable"
 
 
 def test_a_capture_without_recognised_exchanges_shows_no_policy() -> None:
     """Calls without encryption of which the packets show none: the capture lacks them."""
-    found = by_name(seen(whole(), exchanges=0))
+    found = checks_by_name(change_wire(whole(), exchanges=0))
     assert found["packets"].outcome == "marked"
     assert "no exchange was recognised" in found["policy on the wire"].reason

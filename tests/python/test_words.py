@@ -64,13 +64,13 @@ WORDS = {
 """Pattern -> what to write. Words with a common technical sense (dear, thick) are not here."""
 
 
-def _compiled(word: str) -> re.Pattern[str]:
+def _compile(word: str) -> re.Pattern[str]:
     """As whole words, of which each space may be a line break."""
     spaced = word.replace(" ", r"\s+")
     return re.compile(rf"(?<![\w-])(?:{spaced})(?![\w-])", re.IGNORECASE)
 
 
-PATTERNS = tuple((_compiled(word), plain) for word, plain in WORDS.items())
+PATTERNS = tuple((_compile(word), plain) for word, plain in WORDS.items())
 CLEFT = re.compile(r"\W*What (?!is\b|are\b|was\b|were\b)[^.?]+? (?:is|are|was|were) [^?]+[.:]\W*")
 """A sentence like "What decides is the window."; questions and headings are no match."""
 

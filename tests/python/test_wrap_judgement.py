@@ -11,7 +11,7 @@ import pytest
 
 from tests.python import simulated_loads as simulated
 from tests.python.simulated_loads import Server
-from tests.python.synthetic_packets import Json, S, changed, dissected, latency_bins
+from tests.python.synthetic_packets import Json, S, change_dissection, latency_bins, make_dissection
 from tests.python.test_wrap_tools import output
 from wirelab.documents.dissection import Dissection
 from wirelab.loadtools import adapters
@@ -35,7 +35,7 @@ from wirelab.wrap.session import Measured, Order
 FOUR: Json = {
     "flows__count": 4,
     "exchanges__connections": {
-        **changed()["exchanges"]["connections"],
+        **change_dissection()["exchanges"]["connections"],
         "used": 4,
         "exchanges_max": 600,
     },
@@ -58,7 +58,7 @@ REPORT = ToolReport(
 
 def document(**changes: Any) -> Dissection:
     """The document with changes by dotted path, dots written as two underscores."""
-    return dissected(**{**FOUR, **changes})
+    return make_dissection(**{**FOUR, **changes})
 
 
 DOCUMENT = document()
@@ -110,19 +110,19 @@ def checks(
     }
 
 
-def marked(found: dict[str, Check]) -> set[str]:
+def find_marked(found: dict[str, Check]) -> set[str]:
     return {name for name, check in found.items() if check.outcome == "marked"} - {"verdict"}
 
 
 def test_a_tool_with_correct_figures_is_trusted() -> None:
     found = checks()
-    assert marked(found) == set()
+    assert find_marked(found) == set()
     assert found["verdict"].outcome == "ok"
 
 
 PER_CALL = {
     "exchanges__connections": {
-        **changed()["exchanges"]["connections"],
+        **change_dissection()["exchanges"]["connections"],
         "used": 2000,
         "used_once": 2000,
         "exchanges_max": 1,
@@ -166,7 +166,7 @@ def test_each_way_to_mislead_is_marked_alone(
     changes: Json, options: Json, expected: set[str]
 ) -> None:
     found = checks(document(**changes), **options)
-    assert marked(found) == expected
+    assert find_marked(found) == expected
     assert found["verdict"].outcome == "marked"
 
 
@@ -180,17 +180,17 @@ def test_failed_replies_that_the_tool_counts_as_good_are_reported() -> None:
     bad = document(
         exchanges__by_name=[
             {
-                **changed()["exchanges"]["by_name"][0],
+                **change_dissection()["exchanges"]["by_name"][0],
                 "protocol": "http2",
                 "status": {"200/0": 1990, "200/14": 10},
             }
         ]
     )
     found = checks(bad)
-    assert marked(found) == {"errors"}
+    assert find_marked(found) == {"errors"}
     assert "10 bad replies" in found["errors"].reason
     honest = ToolReport(requests=2000, failed=10, latency_s=REPORT.latency_s)
-    assert marked(checks(bad, report=honest)) == set()
+    assert find_marked(checks(bad, report=honest)) == set()
 
 
 def test_a_connection_per_request_that_was_asked_for_is_right() -> None:
@@ -201,8 +201,8 @@ def test_a_connection_per_request_that_was_asked_for_is_right() -> None:
         latency_s={"p50": 390e-6, "p99": 450e-6},
         has_connect=True,
     )
-    assert marked(checks(document(**PER_CALL), requested, with_it)) == set()
-    assert marked(checks(DOCUMENT, requested, REPORT)) == {"connections"}
+    assert find_marked(checks(document(**PER_CALL), requested, with_it)) == set()
+    assert find_marked(checks(DOCUMENT, requested, REPORT)) == {"connections"}
 
 
 @pytest.mark.parametrize(
@@ -218,11 +218,11 @@ def test_only_calls_that_may_be_in_flight_at_the_end_are_left_out(
     assert judgement.bad_replies(given, options) == bad
     assert (found["errors"].outcome == "marked") == (bad > 0)
     honest = replace(REPORT, failed=bad, requests=2000 - broken)
-    assert marked(checks(given, options, honest)) == set()
+    assert find_marked(checks(given, options, honest)) == set()
     # A call without a reply ends with its connection: it does not excuse more than 4 in flight.
     more = {**FOUR["load__concurrency"], "max": 5}
     given = document(exchanges__endings=endings, load__concurrency=more)
-    assert marked(checks(given, options, honest)) == {"concurrency"}
+    assert find_marked(checks(given, options, honest)) == {"concurrency"}
 
 
 @pytest.mark.parametrize(
@@ -241,13 +241,13 @@ def test_only_calls_that_may_be_in_flight_at_the_end_are_left_out(
 )
 def test_figures_that_the_packets_contradict_are_named(figures: Json, expected: set[str]) -> None:
     given = document(exchanges__latency_bins=latency_bins(60.0, 100.0, 200.0, 400.0, 50_000.0))
-    assert marked(checks(given, report=replace(REPORT, **figures))) == expected
+    assert find_marked(checks(given, report=replace(REPORT, **figures))) == expected
 
 
 def test_time_without_requests_at_the_end_is_named() -> None:
     died = document(load__seconds=1.1, load__per_s=1818.0)
     found = checks(died, report=replace(REPORT, seconds=2.0, rate_per_s=1000.0))
-    assert marked(found) == {"end of the load"}
+    assert find_marked(found) == {"end of the load"}
     assert "900 ms before the end of the 2.00 s" in found["end of the load"].reason
 
 
@@ -265,26 +265,26 @@ def test_the_last_replies_of_all_requests_may_be_slow(
     slow = document(
         load__seconds=1.1,
         load__per_s=1818.0,
-        exchanges__latency_us={**changed()["exchanges"]["latency_us"], "max": 900_000.0},
+        exchanges__latency_us={**change_dissection()["exchanges"]["latency_us"], "max": 900_000.0},
         exchanges__endings={"framed": 2000 - sum(bad.values()), **bad},
     )
     report = replace(REPORT, seconds=2.0, rate_per_s=1000.0)
     found = checks(slow, replace(OPTIONS, requests=requests), report)
-    assert marked(found) - {"requests"} == expected
+    assert find_marked(found) - {"requests"} == expected
 
 
 def test_connections_that_the_server_ended_are_not_charged_to_the_tool() -> None:
     used = {**FOUR["exchanges__connections"], "used": 204}
-    assert marked(checks(document(exchanges__connections=used))) == {"connections"}
+    assert find_marked(checks(document(exchanges__connections=used))) == {"connections"}
     for ended in (
         {"ended_by_server": 200},
         {"ended_by_server": 150, "ended_by_client": 50, "given_up": 50},
     ):
         right = document(exchanges__connections={**used, **ended})
-        assert marked(checks(right)) == set(), ended
+        assert find_marked(checks(right)) == set(), ended
     for ended in ({"ended_by_client": 200}, {"ended_by_server": 199, "ended_by_client": 1}):
         wrong = document(exchanges__connections={**used, **ended})
-        assert marked(checks(wrong)) == {"connections"}, ended
+        assert find_marked(checks(wrong)) == {"connections"}, ended
 
 
 def _slow(count: int, of: int, fast_ms: float = 5.0, slow_ms: float = 205.0) -> list[Json]:
@@ -292,7 +292,7 @@ def _slow(count: int, of: int, fast_ms: float = 5.0, slow_ms: float = 205.0) -> 
     return [{"us": fast_ms * 1e3, "count": of - count}, {"us": slow_ms * 1e3, "count": count}]
 
 
-def _timed(bins: list[Json], requests: int, **figures: Any) -> dict[str, Check]:
+def _check_p99(bins: list[Json], requests: int, **figures: Any) -> dict[str, Check]:
     """A tool that printed a p99, and the packets' latencies."""
     report = ToolReport(requests=requests, latency_s={"p99": figures.pop("p99")}, **figures)
     count = sum(one["count"] for one in bins)
@@ -301,23 +301,23 @@ def _timed(bins: list[Json], requests: int, **figures: Any) -> dict[str, Check]:
 
 @pytest.mark.parametrize("p99", [5e-3, 205e-3])
 def test_a_percentile_at_a_step_may_be_on_either_side_of_it(p99: float) -> None:
-    found = _timed(_slow(10, 1000), 1000, p99=p99, percentile="next")
-    assert "latency" not in marked(found)
+    found = _check_p99(_slow(10, 1000), 1000, p99=p99, percentile="next")
+    assert "latency" not in find_marked(found)
     assert "5.00 ms to 205 ms" in found["latency"].reason
 
 
 def test_a_percentile_next_to_a_step_is_compared_with_its_own_side() -> None:
     for slow, right, wrong in ((30, 205e-3, 5e-3), (5, 5e-3, 205e-3)):
-        assert "latency" not in marked(_timed(_slow(slow, 1000), 1000, p99=right))
-        assert "latency" in marked(_timed(_slow(slow, 1000), 1000, p99=wrong))
+        assert "latency" not in find_marked(_check_p99(_slow(slow, 1000), 1000, p99=right))
+        assert "latency" in find_marked(_check_p99(_slow(slow, 1000), 1000, p99=wrong))
 
 
 def test_ranks_move_by_calls_that_the_tool_did_not_read() -> None:
     """12 of 1,000 are slow: the step is two ranks below the 99th percentile."""
-    assert "latency" in marked(_timed(_slow(12, 1000), 1000, p99=5e-3))
-    assert "latency" not in marked(_timed(_slow(12, 1000), 997, p99=5e-3))
+    assert "latency" in find_marked(_check_p99(_slow(12, 1000), 1000, p99=5e-3))
+    assert "latency" not in find_marked(_check_p99(_slow(12, 1000), 997, p99=5e-3))
     # As many as four users may have had in flight, no more.
-    assert "latency" in marked(_timed(_slow(20, 1000), 900, p99=5e-3))
+    assert "latency" in find_marked(_check_p99(_slow(20, 1000), 900, p99=5e-3))
 
 
 @pytest.mark.parametrize("definition", get_args(PercentileDefinition))
@@ -328,10 +328,10 @@ def test_an_error_of_a_fifth_in_smooth_latencies_is_named(definition: str, facto
         ms = np.sort(5.0 + rng.lognormal(0.0, 0.5, count))
         bins = [{"us": float(one) * 1e3, "count": 1} for one in ms]
         true_s = float(ms[int(0.99 * count)]) / 1e3
-        right = _timed(bins, count, p99=true_s, percentile=definition)
-        wrong = _timed(bins, count, p99=factor * true_s, percentile=definition)
-        assert "latency" not in marked(right), right["latency"]
-        assert "latency" in marked(wrong), wrong["latency"]
+        right = _check_p99(bins, count, p99=true_s, percentile=definition)
+        wrong = _check_p99(bins, count, p99=factor * true_s, percentile=definition)
+        assert "latency" not in find_marked(right), right["latency"]
+        assert "latency" in find_marked(wrong), wrong["latency"]
 
 
 def test_each_definition_of_a_percentile_gives_its_rank() -> None:
@@ -371,9 +371,9 @@ CONSTANT = {
     ],
 )
 def test_a_declared_rate_that_was_not_kept_is_reported(changes: Json, words: str) -> None:
-    assert marked(checks(document(**CONSTANT), RATE)) == set()
+    assert find_marked(checks(document(**CONSTANT), RATE)) == set()
     found = checks(document(**CONSTANT, **changes), RATE)
-    assert marked(found) == {"arrivals"}
+    assert find_marked(found) == {"arrivals"}
     assert words in found["arrivals"].reason
 
 
@@ -406,7 +406,7 @@ def test_without_requests_only_that_is_said() -> None:
     assert "no packet of port 80" in found["traffic"].reason
 
 
-def sampled(kind: str) -> Json:
+def simulate_load(kind: str) -> Json:
     """A simulated load as the engine lists it."""
     random = np.random.default_rng(1)
     server = Server(0.005, 0.2, 0.01, ())
@@ -426,10 +426,10 @@ def sampled(kind: str) -> Json:
 @pytest.mark.parametrize(
     ("changes", "kind"),
     [
-        (sampled("one"), "closed"),
-        (sampled("four"), "closed"),
-        (sampled("constant"), "constant"),
-        (sampled("poisson"), "poisson"),
+        (simulate_load("one"), "closed"),
+        (simulate_load("four"), "closed"),
+        (simulate_load("constant"), "constant"),
+        (simulate_load("poisson"), "poisson"),
         ({"load__requests": 19}, "undecided"),
         ({}, "undecided"),
     ],
@@ -440,16 +440,16 @@ def test_kinds_of_load_are_distinguished(changes: Json, kind: str) -> None:
 
 
 def test_options_are_believed_where_packets_do_not_contradict_them() -> None:
-    slow_tool = document(**sampled("poisson")).load
+    slow_tool = document(**simulate_load("poisson")).load
     assert find_kind(slow_tool, OPTIONS).name == "closed"
-    more = document(**{**sampled("poisson"), "load__concurrency__max": 9})
+    more = document(**{**simulate_load("poisson"), "load__concurrency__max": 9})
     assert find_kind(more.load, OPTIONS).name == "poisson"
 
 
 def test_no_sentence_follows_from_a_load_that_is_not_decided() -> None:
     """Without a declared rate and without options, only a closed load has a sentence."""
-    assert "closed load" in checks(document(**sampled("four")), None)["arrivals"].reason
-    assert "arrivals" not in checks(document(**sampled("poisson")), None)
+    assert "closed load" in checks(document(**simulate_load("four")), None)["arrivals"].reason
+    assert "arrivals" not in checks(document(**simulate_load("poisson")), None)
     assert "arrivals" not in checks(document(), None)
 
 
@@ -461,12 +461,12 @@ def test_checks_that_depend_on_an_option_that_is_not_understood_are_left_out() -
     for name, text in (("requests", "--warm-up-time 2"), ("in flight", "-r 3")):
         assert found[name].outcome == "not-measurable"
         assert f"{text} is not understood" in found[name].reason
-    assert marked(found) == set()
+    assert find_marked(found) == set()
     assert "Not checked: requests, latency, in flight" in found["verdict"].reason
-    assert marked(checks(document(load__concurrency__max=9), requested)) == {"concurrency"}
+    assert find_marked(checks(document(load__concurrency__max=9), requested)) == {"concurrency"}
 
 
-def encrypted(**changes: Any) -> Dissection:
+def make_encrypted(**changes: Any) -> Dissection:
     """Four connections with TLS of which no secrets are known."""
     nothing = document(
         exchanges__count=0,
@@ -484,11 +484,11 @@ def encrypted(**changes: Any) -> Dissection:
 
 def test_encrypted_connections_are_measured_as_far_as_possible() -> None:
     """And the way to their secrets is named."""
-    found = checks(encrypted())
+    found = checks(make_encrypted())
     assert set(found) == {
         *("end", "capture", "traffic", "connections", "tool's CPU", "machine", "verdict")
     }
-    assert marked(found) == set()
+    assert find_marked(found) == set()
     assert found["traffic"].outcome == "not-measurable"
     for words in ("4 connections used TLS", "NODE_OPTIONS=--tls-keylog", "KeyLogWriter", "Java"):
         assert words in found["traffic"].reason, words
@@ -507,7 +507,7 @@ def test_encrypted_connections_are_measured_as_far_as_possible() -> None:
 def test_encrypted_connections_are_compared_with_the_options(
     opened: int, requested: ToolOptions, expected: set[str]
 ) -> None:
-    assert marked(checks(encrypted(flows__opened=opened), requested)) == expected
+    assert find_marked(checks(make_encrypted(flows__opened=opened), requested)) == expected
 
 
 def test_the_correction_of_wrk_is_part_of_a_difference() -> None:
@@ -517,7 +517,7 @@ def test_the_correction_of_wrk_is_part_of_a_difference() -> None:
     assert report is not None
     # Its requests, rate and duration are those of another run.
     found = checks(report=replace(report, requests=2000, rate_per_s=None, seconds=None))
-    assert marked(found) == {"latency"}
+    assert find_marked(found) == {"latency"}
     assert "coordinated omission" in found["latency"].reason
     assert "coordinated omission" not in checks(report=REPORT)["latency"].reason
 

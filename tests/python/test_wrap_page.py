@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.python.synthetic_packets import FINDING, TIMELINE, S, changed, dissected
+from tests.python.synthetic_packets import FINDING, TIMELINE, S, change_dissection, make_dissection
 from tests.python.synthetic_run import HOSTILE
 from tests.python.test_wrap_tools import output
 from wirelab import wrap as wrapping
@@ -24,7 +24,7 @@ from wirelab.wrap.session import WrappedService
 AB = ("ab", "-k", "-n", "2000", "-c", "1", "http://127.0.0.1/transfer/hello")
 
 
-def measured(
+def make_measured(
     document: Dissection, command: tuple[str, ...] = AB, printed: str = "", **more: Any
 ) -> Measured:
     """As if that command had been wrapped."""
@@ -78,7 +78,7 @@ class Elements(HTMLParser):
 
 
 def test_every_part_of_the_terminals_report_is_there() -> None:
-    seen = Elements(html(measured(dissected())))
+    seen = Elements(html(make_measured(make_dissection())))
     expected = {"can-it-be-trusted", "connections", "requests", "load", "latency"}
     expected |= {"what-the-packets-suggest-not-tested-by-a-change", "bytes-and-packets"}
     expected |= {"one-exchange", "output-of-the-tool"}
@@ -101,7 +101,7 @@ def test_every_part_of_the_terminals_report_is_there() -> None:
 
 
 def test_the_tools_figures_are_next_to_those_of_the_packets() -> None:
-    given = measured(dissected())
+    given = make_measured(make_dissection())
     record = wrapping.result(given)
     assert record.report is not None
     words = Elements(page.html(record)).words.split("\n")
@@ -113,14 +113,14 @@ def test_the_tools_figures_are_next_to_those_of_the_packets() -> None:
 
 def test_a_tool_without_a_report_has_a_page() -> None:
     """Nothing is compared, and that is said."""
-    given = measured(dissected(), ("curl", "http://127.0.0.1/"), "hello")
+    given = make_measured(make_dissection(), ("curl", "http://127.0.0.1/"), "hello")
     seen = Elements(html(given))
     assert "not compared" in seen.words
     assert "hello" in seen.words
 
 
 def test_a_capture_without_a_request_has_a_page() -> None:
-    nothing = dissected(
+    nothing = make_dissection(
         exchanges__count=0,
         exchanges__by_name=[],
         exchanges__latency_us=None,
@@ -135,7 +135,7 @@ def test_a_capture_without_a_request_has_a_page() -> None:
         interarrival=[],
         load={"requests": 0, "seconds": 0.0, "connections_open_max": 0},
     )
-    seen = Elements(html(measured(nothing, printed=" ")))
+    seen = Elements(html(make_measured(nothing, printed=" ")))
     assert "No verdict: no request was found in the packets." in seen.words
     assert "latency" not in seen.values("id")
 
@@ -146,20 +146,22 @@ SVG = f"</svg><img src=x onerror=alert(1)>{HOSTILE}"
 @pytest.mark.parametrize("text", [HOSTILE, SVG, "{{ 7 * 7 }}{% raw %}", "x" * 5000])
 def test_no_text_of_a_third_party_runs_as_script(text: str) -> None:
     """Neither the command, nor what it printed, nor names in packets."""
-    document = dissected(
+    document = make_dissection(
         findings=[{**FINDING, "words": text}],
         timeline=[{**rung, "note": text, "flags": text} for rung in TIMELINE],
         timeline_of__name=text,
-        flows__list=[{**changed()["flows"]["list"][0], "client": text, "server": text}],
+        flows__list=[{**change_dissection()["flows"]["list"][0], "client": text, "server": text}],
         exchanges__by_name=[
-            {**changed()["exchanges"]["by_name"][0], "name": text, "status": {text: 1}}
+            {**change_dissection()["exchanges"]["by_name"][0], "name": text, "status": {text: 1}}
         ],
         exchanges__endings={text: 1},
-        interarrival=[{**changed()["interarrival"][0], "flags": text}],
+        interarrival=[{**change_dissection()["interarrival"][0], "flags": text}],
     )
     service = WrappedService(text, text, text, text, IdentityRecord(unverified=text))
     link = LinkRecord(name=text, driver=text, device_drops={"forward": 1, "backward": 0})
-    given = measured(document, ("curl", text, "\udcff"), f"{text}\r\n", service=service, link=link)
+    given = make_measured(
+        document, ("curl", text, "\udcff"), f"{text}\r\n", service=service, link=link
+    )
     given.stopped = text
     shown = html(given)
     seen = Elements(shown)
@@ -174,7 +176,7 @@ def test_no_text_of_a_third_party_runs_as_script(text: str) -> None:
 
 def test_only_the_end_of_much_output_is_shown() -> None:
     printed = "beginning\n" + "x\n" * page.OUTPUT_MAX + "last"
-    words = Elements(html(measured(dissected(), ("curl", "x"), printed))).words
+    words = Elements(html(make_measured(make_dissection(), ("curl", "x"), printed))).words
     assert f"The last {page.OUTPUT_MAX:,} of" in words
     assert "beginning" not in words
     assert "last" in words
@@ -182,19 +184,19 @@ def test_only_the_end_of_much_output_is_shown() -> None:
 
 def test_a_long_command_is_whole_at_the_head_and_short_in_the_title() -> None:
     command = ("curl", *(f"http://127.0.0.1/{n}" for n in range(100)))
-    shown = html(measured(dissected(), command, "said"))
+    shown = html(make_measured(make_dissection(), command, "said"))
     assert " ".join(command) in shown.replace("<wbr>", "")
     title = shown.partition("<title>")[2].partition("</title>")[0]
     assert len(title) < 150
 
 
 def test_the_same_record_gives_the_same_bytes() -> None:
-    given = measured(dissected())
+    given = make_measured(make_dissection())
     assert html(given) == html(given)
 
 
 def test_marked_checks_are_first_and_highlighted() -> None:
-    given = measured(dissected(exchanges__count=3000))
+    given = make_measured(make_dissection(exchanges__count=3000))
     record = wrapping.result(given)
     marked = [check.name for check in record.checks if check.outcome == "marked"]
     assert "requests" in marked
@@ -205,14 +207,19 @@ def test_marked_checks_are_first_and_highlighted() -> None:
     assert words.index("! marked") < words.index("+ ok")
     shown = [line[2:] for line in wrapping.lines(record) if line.startswith(("! ", "+ ", "? "))]
     assert [line.partition(":")[0] for line in shown[: len(marked)]] == marked
-    healthy = page.html(wrapping.result(measured(dissected(), ("curl", "http://127.0.0.1/"), "x")))
+    healthy = page.html(
+        wrapping.result(make_measured(make_dissection(), ("curl", "http://127.0.0.1/"), "x"))
+    )
     assert 'class="highlighted"' not in healthy
 
 
 def test_the_terminal_has_one_unit_one_value_and_plain_words() -> None:
     finding = {**FINDING, "words": "It took 5.93 µs (median).", "test": None}
-    by_name = {**changed()["exchanges"]["by_name"][0], "status": {"200/0": 7, "200/14": 3}}
-    given = measured(dissected(findings=[finding], exchanges__by_name=[by_name]))
+    by_name = {
+        **change_dissection()["exchanges"]["by_name"][0],
+        "status": {"200/0": 7, "200/14": 3},
+    }
+    given = make_measured(make_dissection(findings=[finding], exchanges__by_name=[by_name]))
     given.ran.ended = Ended(-9, 0.5, 0.0, 0)
     text = "\n".join(wrapping.lines(wrapping.result(given)))
     assert "5.93 µs" in text
@@ -223,7 +230,7 @@ def test_the_terminal_has_one_unit_one_value_and_plain_words() -> None:
 
 
 def test_the_cost_of_the_capture_is_shown() -> None:
-    given = measured(dissected(), watching_cpu_s=0.1)
+    given = make_measured(make_dissection(), watching_cpu_s=0.1)
     given.capture = CaptureRecord(packets=4000, interface="lo", cpu_s=0.5)
     seen = " ".join(Elements(html(given)).words.split())
     assert "600 ms CPU for the capture and for watching (0.30 cores)" in seen

@@ -76,7 +76,7 @@ def test_no_port_or_several_are_refused_with_the_remedy(command: str, named: str
 def test_placeholders_become_what_the_service_said() -> None:
     service = ServiceAddress("127.0.0.1:4000", "/transfer/hello")
     words = ["{url}", "a={address}", "{host}/{port}", '{"json": {}}']
-    assert target.filled(words, service) == [
+    assert target.fill_placeholders(words, service) == [
         "http://127.0.0.1:4000/transfer/hello",
         "a=127.0.0.1:4000",
         "127.0.0.1/4000",
@@ -86,7 +86,7 @@ def test_placeholders_become_what_the_service_said() -> None:
 
 def test_a_service_without_url_has_none_to_give() -> None:
     with pytest.raises(UsageError, match="service has none"):
-        target.filled(["{url}"], ServiceAddress("127.0.0.1:4000", None))
+        target.fill_placeholders(["{url}"], ServiceAddress("127.0.0.1:4000", None))
 
 
 def test_a_command_that_would_miss_the_service_is_refused() -> None:

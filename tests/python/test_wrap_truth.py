@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.python.truth_server import served
+from tests.python.truth_server import run_server
 
 Json = dict[str, Any]
 TOOLS = {
@@ -40,7 +40,7 @@ def privileged(real_engine: Path) -> None:
         pytest.skip("packets cannot be captured: not root")
 
 
-def wrapped(port: int, words: tuple[str, ...]) -> Json:
+def wrap_tool(port: int, words: tuple[str, ...]) -> Json:
     """The document of a tool that loads the server."""
     if not shutil.which(words[0]):
         pytest.skip(f"{words[0]} is not installed")
@@ -53,7 +53,7 @@ def wrapped(port: int, words: tuple[str, ...]) -> Json:
     return document
 
 
-def marked(document: Json) -> set[str]:
+def find_marked(document: Json) -> set[str]:
     return {c["name"] for c in document["checks"] if c["outcome"] == "marked"}
 
 
@@ -61,9 +61,9 @@ def reasons(document: Json) -> str:
     return "\n".join(f"{c['outcome']} {c['name']}: {c['reason']}" for c in document["checks"])
 
 
-def blamed(document: Json) -> set[str]:
+def find_blamed(document: Json) -> set[str]:
     """What is marked, except the machine, which tool and server may use up by themselves."""
-    return marked(document) - {"machine"}
+    return find_marked(document) - {"machine"}
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -73,17 +73,17 @@ def blamed(document: Json) -> set[str]:
     ids=["even", "close", "error"],
 )
 def test_a_right_tool_is_trusted(tmp_path: Path, tool: str, faults: dict[str, int]) -> None:
-    with served(tmp_path, **faults) as (port, log):
-        document = wrapped(port, TOOLS[tool])
+    with run_server(tmp_path, **faults) as (port, log):
+        document = wrap_tool(port, TOOLS[tool])
     truth = json.loads(log.read_text(encoding="utf-8"))
     assert document["wire"]["exchanges"] == truth["requests"]
-    assert blamed(document) == set(), reasons(document)
+    assert find_blamed(document) == set(), reasons(document)
 
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_calls_that_the_server_dropped_are_failures(tmp_path: Path, tool: str) -> None:
-    with served(tmp_path, drop_every=100) as (port, log):
-        document = wrapped(port, TOOLS[tool])
+    with run_server(tmp_path, drop_every=100) as (port, log):
+        document = wrap_tool(port, TOOLS[tool])
     truth = json.loads(log.read_text(encoding="utf-8"))
     # Of a run that ends by its duration, as many calls as users are left out: they may have been in
     # flight at its end.
@@ -106,20 +106,20 @@ def test_calls_that_the_server_dropped_are_failures(tmp_path: Path, tool: str) -
     ids=["died", "frozen"],
 )
 def test_an_end_without_replies_is_seen(tmp_path: Path, tool: str, faults: dict[str, int]) -> None:
-    with served(tmp_path, **faults) as (port, _):
-        document = wrapped(port, TIMED[tool])
-    assert "end of the load" in marked(document), reasons(document)
+    with run_server(tmp_path, **faults) as (port, _):
+        document = wrap_tool(port, TIMED[tool])
+    assert "end of the load" in find_marked(document), reasons(document)
 
 
 @pytest.mark.parametrize("tool", ["ab", "ab -k"])
 def test_a_percentile_at_a_step_is_not_a_fault(tmp_path: Path, tool: str) -> None:
     """10 of 1,000 replies are slow: the 99th percentile may be on either side."""
-    with served(tmp_path, slow_every=100) as (port, _):
-        document = wrapped(port, TOOLS[tool])
+    with run_server(tmp_path, slow_every=100) as (port, _):
+        document = wrap_tool(port, TOOLS[tool])
     (p99,) = [pair for pair in document["compared"] if pair["name"] == "p99"]
     low, high = p99["wire_range_s"]
     assert low < 0.1 < 0.2 < high, p99
-    assert blamed(document) == set(), reasons(document)
+    assert find_blamed(document) == set(), reasons(document)
 
 
 def test_a_forged_percentile_is_named(tmp_path: Path) -> None:
@@ -128,9 +128,9 @@ def test_a_forged_percentile_is_named(tmp_path: Path) -> None:
     script = f'{ab} | awk \'$1 == "99%" {{ $2 = int($2 * 1.2 + 3); $0 = "  99%  " $2 }} 1\''
     if not shutil.which("ab"):
         pytest.skip("ab is not installed")
-    with served(tmp_path) as (port, _):
-        document = wrapped(port, ("sh", "-c", script))
-    assert blamed(document) == {"latency"}, reasons(document)
+    with run_server(tmp_path) as (port, _):
+        document = wrap_tool(port, ("sh", "-c", script))
+    assert find_blamed(document) == {"latency"}, reasons(document)
 
 
 OTHER = """
@@ -167,50 +167,50 @@ def other_client(port: int) -> Iterator[list[int]]:
 
 @pytest.mark.parametrize("tool", ["wrk", "ab -k", "h2load"])
 def test_calls_of_another_process_are_not_the_tools(tmp_path: Path, tool: str) -> None:
-    with served(tmp_path) as (port, log), other_client(port) as calls:
-        document = wrapped(port, TOOLS[tool])
+    with run_server(tmp_path) as (port, log), other_client(port) as calls:
+        document = wrap_tool(port, TOOLS[tool])
     truth = json.loads(log.read_text(encoding="utf-8"))
     # The last call of the other one may have been interrupted.
     own = document["wire"]["exchanges"]
     assert own - (truth["requests"] - calls[0]) in (-1, 0), reasons(document)
     assert document["others"]["connections"] == 2
-    assert blamed(document) == set(), reasons(document)
+    assert find_blamed(document) == set(), reasons(document)
 
 
 def test_an_end_without_replies_is_seen_though_another_process_goes_on(tmp_path: Path) -> None:
-    with served(tmp_path, mute_at_ms=1000) as (port, _), other_client(port) as calls:
-        document = wrapped(port, TIMED["wrk"])
+    with run_server(tmp_path, mute_at_ms=1000) as (port, _), other_client(port) as calls:
+        document = wrap_tool(port, TIMED["wrk"])
     assert calls[0] > 100
-    assert "end of the load" in marked(document), reasons(document)
-    assert marked(document) & {"concurrency", "connections"} == set(), reasons(document)
+    assert "end of the load" in find_marked(document), reasons(document)
+    assert find_marked(document) & {"concurrency", "connections"} == set(), reasons(document)
 
 
 def test_a_command_whose_requests_another_process_sends_is_still_captured(tmp_path: Path) -> None:
     """As a client of a daemon: nothing is left out where nothing else would be there."""
-    with served(tmp_path) as (port, _), other_client(port):
-        document = wrapped(port, ("sleep", "0.5"))
+    with run_server(tmp_path) as (port, _), other_client(port):
+        document = wrap_tool(port, ("sleep", "0.5"))
     assert document["wire"]["exchanges"] > 10
     assert document["others"] is None
 
 
 def test_a_freeze_in_the_middle_is_not_a_fault_of_the_tool(tmp_path: Path) -> None:
-    with served(tmp_path, freeze_at_ms=300, freeze_ms=1000) as (port, _):
-        document = wrapped(port, TIMED["h2load"])
-    assert blamed(document) == set(), reasons(document)
+    with run_server(tmp_path, freeze_at_ms=300, freeze_ms=1000) as (port, _):
+        document = wrap_tool(port, TIMED["h2load"])
+    assert find_blamed(document) == set(), reasons(document)
 
 
 def test_a_forged_rate_is_named(tmp_path: Path) -> None:
     script = "wrk -t1 -c5 -d2 --latency URL | sed 's/^Requests.sec:.*/Requests\\/sec:  99999.00/'"
     if not shutil.which("wrk"):
         pytest.skip("wrk is not installed")
-    with served(tmp_path) as (port, _):
-        document = wrapped(port, ("sh", "-c", script))
-    assert blamed(document) == {"rate"}, reasons(document)
+    with run_server(tmp_path) as (port, _):
+        document = wrap_tool(port, ("sh", "-c", script))
+    assert find_blamed(document) == {"rate"}, reasons(document)
 
 
 def test_a_short_run_is_not_judged_by_its_cpu_time(tmp_path: Path) -> None:
-    with served(tmp_path) as (port, _):
-        document = wrapped(port, ("ab", "-q", "-k", "-n", "60", "-c", "5", "URL"))
+    with run_server(tmp_path) as (port, _):
+        document = wrap_tool(port, ("ab", "-q", "-k", "-n", "60", "-c", "5", "URL"))
     (cpu,) = [c for c in document["checks"] if c["name"] == "tool's CPU"]
     assert cpu["outcome"] == "not-measurable", cpu
     assert "not judged" in cpu["reason"]

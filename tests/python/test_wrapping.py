@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wirelab.format.console import folded
+from wirelab.format.console import fold
 from wirelab.format.numbers import percent
 from wirelab.format.wrapping import wrap
 
@@ -27,7 +27,7 @@ def test_a_line_ends_between_words_not_before_a_unit(
 
 
 def test_folded_text_has_ordinary_spaces() -> None:
-    text = folded("the longest wait of this connection is 12.5 ms and its share 3 %", 42)
+    text = fold("the longest wait of this connection is 12.5 ms and its share 3 %", 42)
     assert text.splitlines() == [
         "the longest wait of this connection is",
         "  12.5 ms and its share 3 %",

@@ -47,7 +47,7 @@ def _document(parts: dict[str, float], **findings: float) -> dict[str, object]:
     return {"waits": waits, "findings": listed}
 
 
-def _judged(parts: dict[str, float], **findings: float) -> tuple[bool, tuple[str, ...]]:
+def _judge_world(parts: dict[str, float], **findings: float) -> tuple[bool, tuple[str, ...]]:
     """A world in which the server has 80 of 100 ms."""
     truth = Conversation("a world")
     truth.parts.update({"server": 80_000, "path": 20_000})
@@ -58,10 +58,10 @@ def _judged(parts: dict[str, float], **findings: float) -> tuple[bool, tuple[str
 
 def test_the_judge_can_tell_right_from_wrong() -> None:
     parts = {"server": 78.0, "path": 22.0}
-    assert _judged(parts, server_think_time=78.0) == (True, ())
-    assert _judged(parts, server_think_time=78.0, tail_loss=4.0) == (True, ())
-    assert _judged(parts, server_think_time=78.0, tail_loss=6.0) == (True, ("tail-loss",))
-    assert _judged(parts) == (False, ())
+    assert _judge_world(parts, server_think_time=78.0) == (True, ())
+    assert _judge_world(parts, server_think_time=78.0, tail_loss=4.0) == (True, ())
+    assert _judge_world(parts, server_think_time=78.0, tail_loss=6.0) == (True, ("tail-loss",))
+    assert _judge_world(parts) == (False, ())
     far_off = {"server": 74.0, "path": 26.0}
-    assert _judged(far_off, server_think_time=74.0) == (False, ())
-    assert _judged({"server": 20.0, "path": 80.0}, server_think_time=78.0) == (False, ())
+    assert _judge_world(far_off, server_think_time=74.0) == (False, ())
+    assert _judge_world({"server": 20.0, "path": 80.0}, server_think_time=78.0) == (False, ())

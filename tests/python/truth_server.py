@@ -121,7 +121,7 @@ class Connection(asyncio.Protocol):
 
 
 @contextmanager
-def served(folder: Path, **faults: int) -> Iterator[tuple[int, Path]]:
+def run_server(folder: Path, **faults: int) -> Iterator[tuple[int, Path]]:
     """Its port, and the log that is there at its end."""
     log = folder / "server.json"
     words = [sys.executable, __file__, str(log), *(f"{k}={v}" for k, v in faults.items())]

@@ -29,7 +29,7 @@ from bench import machine
 from bench.ground_truth.scoring import FLOWS_MAX, SECONDS_MAX
 from bench.pages import marked_parts
 from wirelab.errors import LabError, TrialFailed
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child, ProcessOptions
 from wirelab.process.interruption import Interruption
@@ -104,7 +104,7 @@ def main() -> int:
     out = options.out or Path(tempfile.mkdtemp(prefix="wirelab-host-"))
     try:
         with Interruption() as interruption:
-            total = measured(options.count, options.seed, out, interruption)
+            total = measure(options.count, options.seed, out, interruption)
     except LabError as error:
         print(error, file=sys.stderr)
         return 2
@@ -118,7 +118,7 @@ def main() -> int:
     return 1 if missing else 0
 
 
-def measured(count: int, seed: int, out: Path, interruption: Interruption) -> Total:
+def measure(count: int, seed: int, out: Path, interruption: Interruption) -> Total:
     """Makes the calls, records, dissects and compares. Raises :class:`LabError`."""
     out.mkdir(parents=True, exist_ok=True)
     total = Total()
@@ -168,7 +168,7 @@ def _play_calls(
         recorded, captured = recording.finish(), capture.finish()
         total.drops = recorded.drops
         if captured.drops:
-            raise TrialFailed(f"{counted(captured.drops, 'packet')} were not captured")
+            raise TrialFailed(f"{format_count(captured.drops, 'packet')} were not captured")
     return {(line["client"], line["exchange"]): (line["kind"], line["truth"]) for line in lines}
 
 
@@ -305,8 +305,9 @@ def table(total: Total) -> list[str]:
     rows = [HEAD, ("---",) * len(HEAD), *_rows(total)]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     words = (
-        f"{counted(total.unclear, 'call')} with no clear cause were left out; the kernel dropped "
-        f"{counted(total.drops, 'record')}."
+        f"{format_count(total.unclear, 'call')} with no clear cause were left out; the kernel "
+        "dropped "
+        f"{format_count(total.drops, 'record')}."
     )
     return [*lines, "", words]
 

@@ -75,7 +75,7 @@ def _socket(end: dict[str, str | None]) -> socket.socket:
     address = (end["address"] or _HOST, 0)
     if end["namespace"] is None:
         return _bind(address)
-    return namespaces.inside(end["namespace"], lambda: _bind(address))
+    return namespaces.run_inside(end["namespace"], lambda: _bind(address))
 
 
 def _bind(address: tuple[str, int]) -> socket.socket:

@@ -196,7 +196,7 @@ def _tun(name: str) -> int:
         fcntl.ioctl(device, TUNSETIFF, request)
         return device
 
-    return namespaces.inside(name, make)
+    return namespaces.run_inside(name, make)
 
 
 def _ip(*words: str) -> None:

@@ -9,7 +9,7 @@ from itertools import groupby
 from wirelab.browse import contents
 from wirelab.browse.contents import Unreadable
 from wirelab.browse.live import cell_name, figure_text
-from wirelab.browse.summary import started
+from wirelab.browse.summary import start_time
 from wirelab.browse.tree import Entry
 from wirelab.comparisons.finished_runs import SHOWN, CellDifference, RunDifference, difference
 from wirelab.format.numbers import digits, span
@@ -89,7 +89,7 @@ def _read(entry: Entry) -> _Read:
         contents.accept_trials(run.trials)
         if len({point_key(trial.point) for trial in run.trials}) > CELLS_MAX:
             raise Unreadable(f"it has more than {CELLS_MAX:,} cells; use `wirelab diff`")
-        return _Read(entry, run, manifest, started(manifest, entry))
+        return _Read(entry, run, manifest, start_time(manifest, entry))
 
     try:
         return contents.attempt(work)
@@ -101,12 +101,12 @@ def _versus(first: _Read, second: _Read, limit: float) -> Versus:
     def work() -> Versus:
         manifests = first.manifest, second.manifest
         found = difference(first.run, second.run, manifests, SHOWN, limit)
-        return _shown(first, second, found, limit)
+        return _compare_runs(first, second, found, limit)
 
     return contents.attempt(work)
 
 
-def _shown(first: _Read, second: _Read, found: RunDifference, limit: float) -> Versus:
+def _compare_runs(first: _Read, second: _Read, found: RunDifference, limit: float) -> Versus:
     points = [one.point for one in found.cells]
     names = Names.of(points)
     before, after = (

@@ -51,18 +51,18 @@ def attempt(work: Callable[[], T]) -> T:
     except Unreadable:
         raise
     except WirelabError as error:
-        raise Unreadable(shortened(error.message)) from error
+        raise Unreadable(shorten(error.message)) from error
     except OSError as error:
         raise Unreadable(f"it cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise Unreadable(shortened(damage(error))) from error
+        raise Unreadable(shorten(damage(error))) from error
     except Exception as error:
         print(f"wirelab browse: {type(error).__name__}: {sanitize(error)}", file=sys.stderr)
         reason = f"its records have values that cannot be processed ({type(error).__name__})"
         raise Unreadable(reason) from error
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """The text, cut to a bounded length."""
     return text if len(text) <= REASON_MAX else f"{text[: REASON_MAX - 1]}…"
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from wirelab.browse import contents, locks
 from wirelab.browse.contents import NotShown, Unreadable
-from wirelab.browse.summary import Status, ended, is_whole, refused, state_of
+from wirelab.browse.summary import Status, is_whole, state_of, status_at_end, status_of_unreadable
 from wirelab.browse.tree import NAMES_MAX, TRIALS, Entry, display_name
 from wirelab.checks.marks import marks_of
 from wirelab.comparisons.finished_runs import SHOWN
-from wirelab.format.numbers import NONE, over_limits
+from wirelab.format.numbers import NONE, stack_limits
 from wirelab.format.sanitize import sanitize
 from wirelab.records.trial import Point, Trial
 from wirelab.run import finished, journal
@@ -77,13 +77,13 @@ class RunState:
 
 def cell_name(names: Names, point: Point) -> str:
     """Stack and setting, of a bounded length."""
-    return contents.shortened(sanitize(f"{names.stacks[point.stack]}: {names.setting(point)}"))
+    return contents.shorten(sanitize(f"{names.stacks[point.stack]}: {names.setting(point)}"))
 
 
 def figure_text(cell: Cell, figure: Figure, threshold: float = THRESHOLD) -> str:
     """The mean, and on lines of their own the 95 % interval if there is one, and what marked it
     (``threshold``: a share, up to which nothing does)."""
-    shown = over_limits(cell.shown(figure), figure.unit).removesuffix(f"\n{NONE}")
+    shown = stack_limits(cell.interval_to_show(figure), figure.unit).removesuffix(f"\n{NONE}")
     return "\n".join([shown, *(mark.text for mark in marks_of(cell, figure, threshold))])
 
 
@@ -103,18 +103,18 @@ class Watcher:
                 raise NotShown(entry.problem)
             return contents.attempt(lambda: self._read(entry))
         except Unreadable as error:
-            return RunState(refused(error), problem=str(error))
+            return RunState(status_of_unreadable(error), problem=str(error))
 
     def _read(self, entry: Entry) -> RunState:
         """The state; between two trials only the current trial is looked up."""
-        running = locks.is_locked(entry.folder, locks.held())
+        running = locks.is_locked(entry.folder, locks.list_held())
         signature = (running, state_of(entry.marker), state_of(entry.folder / journal.NAME))
         with self._lock:
             kept = self._states.get(entry.id)
         if kept is not None and kept[0] == signature:
             made = kept[1]
         else:
-            made = self._made(entry, running)
+            made = self._read_state(entry, running)
             with self._lock:
                 self._states[entry.id] = signature, made
                 while len(self._states) > FOLLOWED_MAX:
@@ -124,7 +124,7 @@ class Watcher:
         known = {line[0].id for line in self._content(entry).lines}
         return replace(made, current=_current(entry.folder, known))
 
-    def _made(self, entry: Entry, running: bool) -> RunState:
+    def _read_state(self, entry: Entry, running: bool) -> RunState:
         manifest = contents.read_manifest(entry.folder)
         contents.accept_journal(entry.folder)
         content = self._content(entry)
@@ -146,11 +146,11 @@ class Watcher:
             for cell in every[:CELLS_MAX]
         )
         return RunState(
-            "under way" if running else ended(is_whole(len(trials), planned)),
+            "under way" if running else status_at_end(is_whole(len(trials), planned)),
             len(trials),
             planned,
             sum(trial.status == "failed" for trial in trials),
-            _left(trials, planned) if running else "",
+            _estimate_time_left(trials, planned) if running else "",
             cells=shown,
             cells_all=len(every),
             notes=() if running else notes,
@@ -167,7 +167,7 @@ class Watcher:
             return follower.read()
 
 
-def _left(trials: Sequence[Trial], planned: int | None) -> str:
+def _estimate_time_left(trials: Sequence[Trial], planned: int | None) -> str:
     if planned is None or not trials:
         return ""
     mean_s = sum(trial.seconds for trial in trials) / len(trials)
@@ -197,8 +197,8 @@ def facts(manifest: Manifest) -> list[tuple[str, str]]:
     machine = f"{manifest.cpu}, {manifest.cores_text}, Linux {manifest.machine.get('kernel', '?')}"
     revision = (manifest.git_revision or "")[:12]
     return [
-        ("Question", contents.shortened(manifest.about)),
-        ("Machine", contents.shortened(machine)),
+        ("Question", contents.shorten(manifest.about)),
+        ("Machine", contents.shorten(machine)),
         ("Revision", revision or NONE),
         ("Seed", manifest.seed_text),
     ]

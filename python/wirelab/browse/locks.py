@@ -23,13 +23,13 @@ class Held:
     pid: int
 
 
-def held() -> tuple[Held, ...]:
+def list_held() -> tuple[Held, ...]:
     """All of them. Raises :class:`OSError`."""
     lines = LOCKS.read_text(encoding="ascii", errors="replace").splitlines()
-    return tuple(filter(None, map(_held, lines)))
+    return tuple(filter(None, map(_parse_held, lines)))
 
 
-def _held(line: str) -> Held | None:
+def _parse_held(line: str) -> Held | None:
     # 1: FLOCK  ADVISORY  WRITE 4242 08:01:1234567 0 EOF; "->" marks a process that waits.
     words = line.split()
     if words[1:4] != ["FLOCK", "ADVISORY", "WRITE"]:

@@ -17,12 +17,12 @@ from markupsafe import Markup, escape
 from wirelab.browse import reports
 from wirelab.browse.comparing import Versus
 from wirelab.browse.live import RunState
-from wirelab.browse.summary import UNREADABLE, Summary, changed
+from wirelab.browse.summary import UNREADABLE, Summary, modification_time
 from wirelab.browse.tree import Entry, Tree
 from wirelab.comparisons.finished_runs import NOT_INTERLEAVED, SHOWN
 from wirelab.format.sanitize import sanitize
 from wirelab.report.page import NAME
-from wirelab.report.section import jointed
+from wirelab.report.section import split_at_joints
 
 LISTED_MAX = 300
 """Maximum number of run directories on the page that lists them; the newest are shown."""
@@ -76,14 +76,14 @@ def lines(tree: Tree, found: dict[str, Summary | None], beside: Path | None = No
 
     def age(entry: Entry) -> tuple[str, str]:
         summary = found[entry.id]
-        return (summary.started if summary else changed(entry), entry.name)
+        return (summary.started if summary else modification_time(entry), entry.name)
 
     made: list[Line] = []
     waiting = sorted((one for one in tree.entries.values() if not one.parent), key=age)
     while waiting:
         entry = waiting.pop()
         made.append(line(entry))
-        waiting += reversed(tree.below(entry))
+        waiting += reversed(tree.list_inside(entry))
     return made
 
 
@@ -190,7 +190,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["sanitize"] = sanitize
-    environment.filters["shown"] = _shown
+    environment.filters["shown"] = _escape
     return environment
 
 
@@ -198,6 +198,6 @@ def _render(name: str, **values: Any) -> str:
     return _environment().get_template(name).render(style=Markup(style()), **values)
 
 
-def _shown(text: str) -> Markup:
+def _escape(text: str) -> Markup:
     """The text, escaped, without control characters; lines may end where its parts meet."""
-    return Markup("<wbr>").join(escape(part) for part in jointed(sanitize(text)))
+    return Markup("<wbr>").join(escape(part) for part in split_at_joints(sanitize(text)))

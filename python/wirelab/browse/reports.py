@@ -47,10 +47,10 @@ class Reports:
             return path.read_bytes()
         if entry.kind not in ("run", "reproduction"):
             raise Unreadable(f"it has no {NAME}, and the command that measured it writes it")
-        signature = (entry.id, *map(_changed_ns, _sources(entry)))
+        signature = (entry.id, *map(_modification_ns, _sources(entry)))
         if signature in self._kept:
             return self._kept[signature]
-        made = _made(entry).encode("utf-8", "replace")
+        made = _render_report(entry).encode("utf-8", "replace")
         self._kept[signature] = made
         while len(self._kept) > KEPT_MAX:
             self._kept.popitem(last=False)
@@ -63,7 +63,7 @@ def is_current(entry: Entry) -> bool:
         written = (entry.folder / NAME).lstat().st_mtime_ns
     except OSError:
         return False
-    return all(_changed_ns(path) <= written for path in _sources(entry))
+    return all(_modification_ns(path) <= written for path in _sources(entry))
 
 
 def _sources(entry: Entry) -> list[Path]:
@@ -76,14 +76,14 @@ def _sources(entry: Entry) -> list[Path]:
     return [journal.file_in(folder) for folder in folders]
 
 
-def _changed_ns(path: Path) -> int:
+def _modification_ns(path: Path) -> int:
     try:
         return path.lstat().st_mtime_ns
     except OSError:
         return 0
 
 
-def _made(entry: Entry) -> str:
+def _render_report(entry: Entry) -> str:
     refused = tree.refusal(entry.folder)
     if refused:
         raise Unreadable(refused)
@@ -137,11 +137,11 @@ def dissections(entry: Entry) -> list[DissectionFile]:
 def dissection(file: DissectionFile) -> bytes:
     """The page of a dissection. Raises :class:`Unreadable`."""
 
-    def made() -> bytes:
+    def render_dissection() -> bytes:
         from wirelab.report.dissection_page import html
         from wirelab.trial import dissected
 
         contents.accept(file.path)
         return html(dissected.read(file.path)).encode("utf-8", "replace")
 
-    return contents.attempt(made)
+    return contents.attempt(render_dissection)

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import SHUT_RDWR, socket
 from typing import Any, BinaryIO
 
-from wirelab.browse.site import Response, Site, refused
+from wirelab.browse.site import Response, Site, refuse
 from wirelab.errors import UsageError
 from wirelab.format.sanitize import sanitize
 from wirelab.process.interruption import Interruption
@@ -121,7 +121,7 @@ class Handler(BaseHTTPRequestHandler):
         not shown."""
         status = HTTPStatus(code)
         ours = message if message and message.endswith(".") else f"{status.description}."
-        self._send(refused(status, ours))
+        self._send(refuse(status, ours))
 
     def _send(self, response: Response) -> None:
         # Not send_response, which leaves the head out for HTTP/0.9.

@@ -95,20 +95,20 @@ class Site:
             return Response(HTTPStatus.OK, JAVASCRIPT, pages.script().encode())
         for pattern, answer in self._routes:
             if match := pattern.fullmatch(target):
-                return self._answered(partial(answer, *match.groups()))
-        return refused(HTTPStatus.NOT_FOUND, "There is no such page.")
+                return self._answer_within_limits(partial(answer, *match.groups()))
+        return refuse(HTTPStatus.NOT_FOUND, "There is no such page.")
 
-    def _answered(self, answer: Callable[[], Response]) -> Response:
+    def _answer_within_limits(self, answer: Callable[[], Response]) -> Response:
         try:
             with self._turn():
                 made = contents.attempt(answer)
         except _Refused as error:
-            return refused(error.status, str(error))
+            return refuse(error.status, str(error))
         except Unreadable as error:
-            return refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"This cannot be shown: {error}.")
+            return refuse(HTTPStatus.UNPROCESSABLE_ENTITY, f"This cannot be shown: {error}.")
         if len(made.body) > RESPONSE_BYTES_MAX:
             text = f"This page has {len(made.body):,} bytes, more than {RESPONSE_BYTES_MAX:,}."
-            return refused(HTTPStatus.INSUFFICIENT_STORAGE, text)
+            return refuse(HTTPStatus.INSUFFICIENT_STORAGE, text)
         return made
 
     @contextmanager
@@ -203,7 +203,7 @@ class _Refused(Unreadable):
         self.status = status
 
 
-def refused(status: HTTPStatus, text: str) -> Response:
+def refuse(status: HTTPStatus, text: str) -> Response:
     """A page with the reason why the request has no answer."""
     return Response(status, HTML, pages.message(status.phrase, text).encode("utf-8", "replace"))
 

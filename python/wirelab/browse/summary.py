@@ -16,7 +16,7 @@ from wirelab.browse import contents, locks
 from wirelab.browse.contents import NotShown, Unreadable
 from wirelab.browse.locks import Held
 from wirelab.browse.tree import Entry, Tree, display_name
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import quantity
 from wirelab.report.findings.sentences import sentences
 from wirelab.run import archive, finished, journal
@@ -55,18 +55,18 @@ class Reader:
     def all(self, tree: Tree, deadline: float | None = None) -> dict[str, Summary | None]:
         """By id. After ``deadline``, in seconds of :func:`time.monotonic`, only those that are
         known; None for the others."""
-        held = locks.held()
+        held = locks.list_held()
         found: dict[str, Summary | None] = {}
         for entry in tree.entries.values():
             found[entry.id] = self._of(entry, held, deadline)
         with self._lock:
             for gone in self._kept.keys() - tree.entries.keys():
                 del self._kept[gone]
-        return {key: _inherited(key, found, tree) for key in found}
+        return {key: _combine_runs(key, found, tree) for key in found}
 
     def of(self, entry: Entry) -> Summary:
         """One of them."""
-        found = self._of(entry, locks.held(), None)
+        found = self._of(entry, locks.list_held(), None)
         assert found is not None
         return found
 
@@ -105,12 +105,12 @@ def state_of(path: Path) -> tuple[int, int, int] | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _inherited(key: str, found: dict[str, Summary | None], tree: Tree) -> Summary | None:
+def _combine_runs(key: str, found: dict[str, Summary | None], tree: Tree) -> Summary | None:
     """A directory of several runs is under way if one of them is, and as old as the oldest."""
     own = found[key]
     if own is None or own.entry.kind == "run" or own.status in UNREADABLE:
         return own
-    parts = [one for each in tree.below(own.entry) if (one := found.get(each.id))]
+    parts = [one for each in tree.list_inside(own.entry) if (one := found.get(each.id))]
     status: Status = "under way" if any(one.status == "under way" for one in parts) else own.status
     started = min((one.started for one in parts if one.started), default=own.started)
     return Summary(own.entry, status, own.experiment, started, own.trials, own.failed, own.result)
@@ -123,7 +123,9 @@ def summarise(entry: Entry, running: bool) -> Summary:
             raise NotShown(entry.problem)
         return contents.attempt(lambda: _SUMMARIES[entry.kind](entry, running))
     except Unreadable as error:
-        return Summary(entry, refused(error), result=str(error), started=changed(entry))
+        return Summary(
+            entry, status_of_unreadable(error), result=str(error), started=modification_time(entry)
+        )
 
 
 def _run(entry: Entry, running: bool) -> Summary:
@@ -136,21 +138,19 @@ def _run(entry: Entry, running: bool) -> Summary:
             entry,
             "under way",
             display_name(manifest.name),
-            started(manifest, entry),
+            start_time(manifest, entry),
             _progress(done, manifest.trials_planned),
         )
     run = finished.read(entry.folder)
     contents.accept_trials(run.trials)
     return Summary(
         entry,
-        ended(is_whole(len(run.trials), run.planned)),
+        status_at_end(is_whole(len(run.trials), run.planned)),
         display_name(manifest.name),
-        started(manifest, entry),
+        start_time(manifest, entry),
         finished.count(run.trials, run.planned),
         len(run.failed),
-        contents.shortened(
-            sentences(run.trials, manifest.threshold_in_use, manifest.comparison)[0]
-        ),
+        contents.shorten(sentences(run.trials, manifest.threshold_in_use, manifest.comparison)[0]),
     )
 
 
@@ -189,8 +189,14 @@ def _reproduction(entry: Entry, running: bool) -> Summary:
         for outcome in (*OUTCOMES, NOT_MEASURED)
         if (count := found.count(outcome))
     ]
-    result = f"{counted(len(judged), 'finding')}: {', '.join(parts)}." if parts else ""
-    return Summary(entry, ended(bool(judged)), display_name(name), changed(entry), result=result)
+    result = f"{format_count(len(judged), 'finding')}: {', '.join(parts)}." if parts else ""
+    return Summary(
+        entry,
+        status_at_end(bool(judged)),
+        display_name(name),
+        modification_time(entry),
+        result=result,
+    )
 
 
 class _Limit(msgspec.Struct):
@@ -209,8 +215,10 @@ def _limit(entry: Entry, running: bool) -> Summary:
         if found.low_per_s is not None and found.high_per_s is not None:
             low, high = (quantity(one, "1/s") for one in (found.low_per_s, found.high_per_s))
             result += f" (95 % interval {low} to {high})"
-    objective = contents.shortened(found.objective)
-    return Summary(entry, "finished", "limit", changed(entry), result=f"{result} at {objective}.")
+    objective = contents.shorten(found.objective)
+    return Summary(
+        entry, "finished", "limit", modification_time(entry), result=f"{result} at {objective}."
+    )
 
 
 class _Explanation(msgspec.Struct):
@@ -221,8 +229,8 @@ class _Explanation(msgspec.Struct):
 def _explanation(entry: Entry, running: bool) -> Summary:
     found = contents.read_document(entry.marker, _Explanation)
     names = display_name(" and ".join(found.names[:2]))
-    result = contents.shortened(found.sentences[0]) if found.sentences else ""
-    return Summary(entry, "finished", names, changed(entry), result=result)
+    result = contents.shorten(found.sentences[0]) if found.sentences else ""
+    return Summary(entry, "finished", names, modification_time(entry), result=result)
 
 
 class _Verdict(msgspec.Struct, frozen=True):
@@ -234,11 +242,11 @@ class _Wrapped(msgspec.Struct):
     verdict: _Verdict = _Verdict()
 
 
-def _wrapped(entry: Entry, running: bool) -> Summary:
+def _summarize_wrap(entry: Entry, running: bool) -> Summary:
     found = contents.read_document(entry.marker, _Wrapped)
     command = display_name(" ".join(found.command))
-    result = contents.shortened(found.verdict.words)
-    return Summary(entry, "finished", command, changed(entry), result=result)
+    result = contents.shorten(found.verdict.words)
+    return Summary(entry, "finished", command, modification_time(entry), result=result)
 
 
 _SUMMARIES: dict[str, Callable[[Entry, bool], Summary]] = {
@@ -246,11 +254,11 @@ _SUMMARIES: dict[str, Callable[[Entry, bool], Summary]] = {
     "reproduction": _reproduction,
     "limit": _limit,
     "explanation": _explanation,
-    "wrapped tool": _wrapped,
+    "wrapped tool": _summarize_wrap,
 }
 
 
-def refused(error: Unreadable) -> Status:
+def status_of_unreadable(error: Unreadable) -> Status:
     """The status of a directory that cannot be shown."""
     return "not shown" if isinstance(error, NotShown) else "damaged"
 
@@ -260,21 +268,21 @@ def is_whole(done: int, planned: int | None) -> bool:
     return done > 0 if planned is None else done >= planned
 
 
-def ended(whole: bool) -> Status:
+def status_at_end(whole: bool) -> Status:
     """The status of a directory that no process works on."""
     return "finished" if whole else "interrupted"
 
 
-def started(manifest: Manifest, entry: Entry) -> str:
+def start_time(manifest: Manifest, entry: Entry) -> str:
     """When the run started; for a time that cannot be read, when its manifest was written."""
     text = manifest.sessions[0].started if manifest.sessions else ""
     try:
         return _moment(datetime.fromisoformat(text))
     except (ValueError, OverflowError):
-        return changed(entry)
+        return modification_time(entry)
 
 
-def changed(entry: Entry) -> str:
+def modification_time(entry: Entry) -> str:
     """When the file that makes it a run directory was written last."""
     try:
         return _moment(datetime.fromtimestamp(entry.marker.lstat().st_mtime, UTC))

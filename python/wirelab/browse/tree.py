@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.sanitize import sanitize
 from wirelab.run.manifest import MANIFEST
 from wirelab.study import manifest as study_manifest
@@ -76,7 +76,7 @@ class Tree:
     notes: tuple[str, ...] = ()
     """Sentences on everything that is left out."""
 
-    def below(self, entry: Entry) -> list[Entry]:
+    def list_inside(self, entry: Entry) -> list[Entry]:
         """Entries directly inside another one, by name."""
         inside = (one for one in self.entries.values() if one.parent == entry.id)
         return sorted(inside, key=lambda one: one.name)
@@ -142,7 +142,7 @@ class _Scan:
                 waiting += [(path, depth + 1, parent) for path in inside]
             else:
                 self._deep += bool(inside)
-        return Tree(self._root, self._entries, (*self._cut, *self._left_out()))
+        return Tree(self._root, self._entries, (*self._cut, *self._describe_omissions()))
 
     def _visit(self, folder: Path, parent: str) -> tuple[list[Path], str]:
         """The folders to search, and the id of the entry that contains them."""
@@ -177,11 +177,11 @@ class _Scan:
                 return Entry(_id(relative), folder, shown, kind, parent, problem)
         return None
 
-    def _left_out(self) -> Iterator[str]:
+    def _describe_omissions(self) -> Iterator[str]:
         if self._links:
-            yield f"{counted(self._links, 'symbolic link')} not followed."
+            yield f"{format_count(self._links, 'symbolic link')} not followed."
         if self._unreadable:
-            yield f"{counted(self._unreadable, 'folder')} could not be read."
+            yield f"{format_count(self._unreadable, 'folder')} could not be read."
         if self._deep:
             yield f"Folders more than {DEPTH_MAX} levels down were not searched."
 

@@ -16,7 +16,7 @@ def check(trial: Trial) -> Check | None:
     if not trial.background:
         return Check.unmeasurable(NAME, "the record has only the probe")
     right = all(group.calls and not group.errors for group in trial.background)
-    return Check.judged(NAME, right, "; ".join(map(_words, trial.background)))
+    return Check.judge(NAME, right, "; ".join(map(_words, trial.background)))
 
 
 def _words(group: GroupResult) -> str:

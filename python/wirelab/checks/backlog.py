@@ -24,7 +24,7 @@ def arrivals(group: GroupResult) -> tuple[int, str]:
     return group.calls, "calls"
 
 
-def left_behind(group: GroupResult, in_flight_max: int) -> tuple[int, float]:
+def count_unfinished(group: GroupResult, in_flight_max: int) -> tuple[int, float]:
     """How many calls more arrived in the window of an open load's result than ended in it,
     and how many may.
 

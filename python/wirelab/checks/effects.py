@@ -15,7 +15,7 @@ from types import MappingProxyType
 from wirelab.checks import load, system_noise
 from wirelab.checks.backlog import arrivals, littles_law
 from wirelab.checks.beginning import movement
-from wirelab.checks.wire import expected_connections
+from wirelab.checks.wire import find_connection_bounds
 from wirelab.records.trial import Check, Trial
 from wirelab.statistics.figure import FIGURES, FIRST_CALLS
 from wirelab.statistics.stationarity import stationary
@@ -52,7 +52,7 @@ def _unknown(figures: Iterable[str]) -> Callable[[Trial], Effects]:
     return lambda _trial: found
 
 
-def _nothing(_trial: Trial) -> Effects:
+def _report_no_effect(_trial: Trial) -> Effects:
     return {}
 
 
@@ -69,7 +69,7 @@ def _of_rate(trial: Trial, share: float | None) -> Effects:
     return {"rate": share}
 
 
-def _delayed(
+def _measure_delay(
     trial: Trial, delay_ns: Callable[[str], float | None], *, service: bool = True
 ) -> dict[str, float | None]:
     """Times that contain a delay, by the percentile of both."""
@@ -112,19 +112,19 @@ def wake_up_ns(trial: Trial) -> float:
 
 
 def _backlog(trial: Trial) -> Effects:
-    found = _delayed(trial, lambda percentile: backlog_ns(trial, percentile))
+    found = _measure_delay(trial, lambda percentile: backlog_ns(trial, percentile))
     return {**found, **_of_rate(trial, found.get("response_mean"))}
 
 
 def _lag(trial: Trial) -> Effects:
     """Arrivals that were sent late: their response time has begun, their service time has not."""
-    return _delayed(trial, lambda percentile: trial.time_ns("lag", percentile), service=False)
+    return _measure_delay(trial, lambda percentile: trial.time_ns("lag", percentile), service=False)
 
 
 # -- time that caller or service did not have ----------------------------------------------------
 
 
-def _stopped(trial: Trial, seconds: float, times: float) -> Effects:
+def _spread_stop(trial: Trial, seconds: float, times: float) -> Effects:
     """``seconds`` of the whole trial in which a side did not run, at a number of ``times``. Means
     and rates lose that share; it reaches the p99 if one call in a hundred was under way
     meanwhile. A service that took turns met its part of them."""
@@ -139,20 +139,20 @@ def _stopped(trial: Trial, seconds: float, times: float) -> Effects:
 
 def _steal(trial: Trial) -> Effects:
     stolen = trial.engine.steal_s or 0.0
-    return _stopped(trial, stolen, stolen / load.TICK_S)
+    return _spread_stop(trial, stolen, stolen / load.TICK_S)
 
 
-def _waiting(trial: Trial) -> Effects:
+def _measure_waits(trial: Trial) -> Effects:
     """Pieces of a few milliseconds at most: the time slices of the kernel."""
-    waited = system_noise.waited_s(trial) or 0.0
-    return _stopped(trial, waited, waited / (load.TICK_S / 2.0))
+    waited = system_noise.total_wait_s(trial) or 0.0
+    return _spread_stop(trial, waited, waited / (load.TICK_S / 2.0))
 
 
 def _pauses(trial: Trial) -> Effects:
     pauses = trial.engine.pauses
     if pauses is None:
         return dict.fromkeys(_TIMES)
-    return _stopped(trial, pauses.total_s, pauses.count)
+    return _spread_stop(trial, pauses.total_s, pauses.count)
 
 
 def _lab_pauses(trial: Trial) -> Effects:
@@ -211,7 +211,7 @@ def _errors(trial: Trial) -> Effects:
     return found
 
 
-def _counted(trial: Trial) -> Effects:
+def _compare_counts(trial: Trial) -> Effects:
     seen, made = trial.service.calls_seen, trial.total(lambda one: one.calls_whole_run)
     share = abs(made - seen) / made if made and seen is not None else None
     return dict.fromkeys(("rate", *_CPU, *_BYTES), share)
@@ -235,7 +235,7 @@ def _connections(trial: Trial) -> Effects:
     is known, of the time to connect."""
     opened = trial.total(lambda one: one.connections_opened)
     calls = trial.total(lambda one: one.calls_whole_run)
-    expected = expected_connections(trial, trial.point.axes.connection)
+    expected = find_connection_bounds(trial, trial.point.axes.connection)
     seen = trial.service.connections_seen
     connect, response = (trial.time_ns(one, "mean") for one in ("connect", "response"))
     if opened is None or not calls or expected is None or opened < expected[0]:
@@ -256,7 +256,7 @@ def _rate(trial: Trial) -> Effects:
     return {**dict.fromkeys(_TIMES), "rate": share}
 
 
-def _kept_up(trial: Trial) -> Effects:
+def _measure_backlog(trial: Trial) -> Effects:
     """Response times grow with the window; the service did what it could."""
     calls, ended = trial.result.calls, trial.result.ended
     share = (calls - ended) / calls if calls and ended is not None else None
@@ -267,33 +267,33 @@ _EFFECTS: Mapping[str, Callable[[Trial], Effects]] = MappingProxyType(
     {
         "engine build": _unknown((*_CALLS, "client_cpu")),
         "errors": _errors,
-        "replies": _nothing,
+        "replies": _report_no_effect,
         "stages and bursts": _unknown(_CALLS),
         "background": _unknown((*_CALLS, *_CPU)),
-        "calls counted": _counted,
+        "calls counted": _compare_counts,
         load.BOUND: _unknown(_CALLS),
         load.IDLE_CPU: _idle_cpu,
         load.OTHERS_CPU: _unknown((*_CALLS, *_CPU)),
         "resent calls": _unknown((*_CALLS, *_CPU, *_BYTES)),
         "concurrency": _concurrency,
         "achieved rate": _rate,
-        load.KEPT_UP: _kept_up,
+        load.KEPT_UP: _measure_backlog,
         "engine backlog": _backlog,
         "schedule lag": _lag,
         "warm-up": _warm_up,
         "stationarity": _drift,
         "connections": _connections,
         "steal time": _steal,
-        system_noise.WAITED: _waiting,
+        system_noise.WAITED: _measure_waits,
         system_noise.PAUSED: _pauses,
         system_noise.LAB_PAUSED: _lab_pauses,
         # Both concern packets, which have a section of their own.
-        system_noise.CLOCK: _nothing,
-        "capture": _nothing,
-        "packets": _nothing,
-        "calls and packets": _nothing,
+        system_noise.CLOCK: _report_no_effect,
+        "capture": _report_no_effect,
+        "packets": _report_no_effect,
+        "calls and packets": _report_no_effect,
         system_noise.SHARED: _unknown((*_CALLS, *_CPU)),
-        "slices": _nothing,
+        "slices": _report_no_effect,
     }
 )
 """By the name of the check. The others touch every figure: whether the service is right, whether

@@ -47,7 +47,7 @@ def driver(trial: Trial) -> Check | None:
         f"the link's driver is {shown}: its effect is not known, because it is not available on "
         "the machines this was developed on; use driver: emulator"
     )
-    return Check.judged("link driver", False, reason)
+    return Check.judge("link driver", False, reason)
 
 
 def round_trip(trial: Trial) -> Check | None:
@@ -66,7 +66,7 @@ def round_trip(trial: Trial) -> Check | None:
         f"{which} {found:.4g} ms was measured before the trial, {expected:.4g} ms is nominal "
         f"(off by at most {allowed:.3g} ms)"
     )
-    return Check.judged(name, abs(found - expected) <= allowed, reason)
+    return Check.judge(name, abs(found - expected) <= allowed, reason)
 
 
 def loss(trial: Trial) -> Check | None:
@@ -79,7 +79,7 @@ def loss(trial: Trial) -> Check | None:
         f"{found.value:.3g} % of {found.n} packets were lost before the trial (interval "
         f"{found.low:.3g} to {found.high:.3g} %), {expected:.3g} % is nominal"
     )
-    return Check.judged("link loss", found.low <= expected <= found.high, reason)
+    return Check.judge("link loss", found.low <= expected <= found.high, reason)
 
 
 def syn_loss(trial: Trial) -> Check | None:
@@ -105,7 +105,7 @@ def syn_loss(trial: Trial) -> Check | None:
     reason = "; ".join(shown)
     if fits and not enough:
         return Check.unmeasurable(name, f"too few SYNs to distinguish it from no loss: {reason}")
-    return Check.judged(name, fits, reason)
+    return Check.judge(name, fits, reason)
 
 
 def _share_limits(hits: int, n: int) -> tuple[float, float]:
@@ -128,7 +128,7 @@ def rate(trial: Trial) -> Check | None:
         f"{way} {found[way]:.4g} kbit/s, nominal {rate:.4g}" for way, rate in expected.items()
     )
     right = all(abs(found[way] / rate - 1.0) <= RATE_OFF for way, rate in expected.items())
-    return Check.judged("link rate", right, f"measured before the trial: {shown}")
+    return Check.judge("link rate", right, f"measured before the trial: {shown}")
 
 
 def device_drops(trial: Trial) -> Check | None:
@@ -138,7 +138,7 @@ def device_drops(trial: Trial) -> Check | None:
         return None
     shown = ", ".join(f"{way} {count}" for way, count in drops.items())
     right = not any(drops.values())
-    return Check.judged("link drops", right, f"packets dropped by the machine: {shown}")
+    return Check.judge("link drops", right, f"packets dropped by the machine: {shown}")
 
 
 def congestion(trial: Trial) -> Check | None:
@@ -149,7 +149,7 @@ def congestion(trial: Trial) -> Check | None:
     found = trial.link.congestion
     shown = ", ".join(f"{side} {name}" for side, name in found.items()) or "unknown"
     right = bool(found) and all(name == expected for name in found.values())
-    return Check.judged("congestion control", right, f"{shown}; {expected} was requested")
+    return Check.judge("congestion control", right, f"{shown}; {expected} was requested")
 
 
 def initial_window(trial: Trial) -> Check | None:
@@ -167,17 +167,17 @@ def initial_window(trial: Trial) -> Check | None:
     right = bool(ends) and all(
         end.initial_window == expected and end.receive_window >= least for end in ends.values()
     )
-    return Check.judged("initial window", right, f"{shown or 'unknown'}; {expected} was requested")
+    return Check.judge("initial window", right, f"{shown or 'unknown'}; {expected} was requested")
 
 
-def after_idle(trial: Trial) -> Check | None:
+def check_window_after_idle(trial: Trial) -> Check | None:
     """Whether a pause did to windows at both ends what the stack names."""
     expected, ends = trial.point.axes.after_idle, trial.link.tcp
     if _is_loopback(trial) or (not ends and expected == "restart"):
         return None
     shown = ", ".join(f"{side} {end.after_idle}" for side, end in ends.items()) or "unknown"
     right = bool(ends) and all(end.after_idle == expected for end in ends.values())
-    return Check.judged("window after a pause", right, f"{shown}; {expected} was requested")
+    return Check.judge("window after a pause", right, f"{shown}; {expected} was requested")
 
 
 def lateness(trial: Trial) -> Check | None:
@@ -194,7 +194,7 @@ def lateness(trial: Trial) -> Check | None:
         f"p99 {late:.4g} µs a packet, {both:.3g} ms both ways (at most {allowed:.3g} ms at a "
         f"round trip of {expected:.4g} ms)"
     )
-    return Check.judged("emulator lateness", both <= allowed, reason)
+    return Check.judge("emulator lateness", both <= allowed, reason)
 
 
 def cpu(trial: Trial) -> Check | None:
@@ -208,9 +208,9 @@ def cpu(trial: Trial) -> Check | None:
     share = used / window
     reason = f"the emulator used {100 * share:.3g} % of a core within the window"
     if _apart(trial.placement):
-        return Check.judged(name, True, f"{reason}, on cores of its own")
+        return Check.judge(name, True, f"{reason}, on cores of its own")
     reason += f", shared with measured processes (at most {100 * CPU_SHARE:.0f} %)"
-    return Check.judged(name, share <= CPU_SHARE, reason)
+    return Check.judge(name, share <= CPU_SHARE, reason)
 
 
 def capture(trial: Trial) -> Check | None:
@@ -222,7 +222,7 @@ def capture(trial: Trial) -> Check | None:
         for side, found in trial.captures.items()
     )
     dropped = any(found.drops for found in trial.captures.values())
-    return Check.judged("capture", not dropped, shown)
+    return Check.judge("capture", not dropped, shown)
 
 
 def dead(profile: OwnProfile | str, ready: Ready) -> str:
@@ -253,7 +253,7 @@ def _total_losses(profile: ProfileDocument) -> Iterator[str]:
             continue
         loss = direction.loss
         if isinstance(loss, GilbertElliottLossModel):
-            if _in_the_long_run(loss) >= 100.0:
+            if _calculate_loss_percent(loss) >= 100.0:
                 yield f"{way}.loss, 100 % in the long run"
         elif loss and loss.percent >= 100.0:
             yield f"{way}.loss.percent: 100"
@@ -261,7 +261,7 @@ def _total_losses(profile: ProfileDocument) -> Iterator[str]:
             yield f"{way}.corrupt_percent: 100"
 
 
-def _in_the_long_run(loss: GilbertElliottLossModel) -> float:
+def _calculate_loss_percent(loss: GilbertElliottLossModel) -> float:
     """Per cent that a Gilbert-Elliott chain loses (docs/reference/links.md)."""
     p, r = loss.p_percent, loss.r_percent
     return (p * loss.loss_bad_percent + r * loss.loss_good_percent) / (p + r)
@@ -293,7 +293,7 @@ CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     device_drops,
     congestion,
     initial_window,
-    after_idle,
+    check_window_after_idle,
     lateness,
     cpu,
     capture,

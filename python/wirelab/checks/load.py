@@ -13,11 +13,11 @@ from math import ceil, sqrt
 from wirelab.checks import background, periods, replies, system_noise
 from wirelab.checks import link as link_checks
 from wirelab.checks import wire as wire_checks
-from wirelab.checks.backlog import arrivals, left_behind, little_ratio, littles_law
+from wirelab.checks.backlog import arrivals, count_unfinished, little_ratio, littles_law
 from wirelab.checks.beginning import movement
-from wirelab.checks.wire import expected_connections, spare_connections, unfixed
+from wirelab.checks.wire import explain_no_bound, find_connection_bounds, spare_connections
 from wirelab.documents.axes import SocketAxes
-from wirelab.format.counting import counted, of_all, plural
+from wirelab.format.counting import format_count, of_all, plural
 from wirelab.format.units import format_seconds
 from wirelab.process import cgroups
 from wirelab.records.group import GroupResult
@@ -64,15 +64,15 @@ def check(trial: Trial) -> tuple[Check, ...]:
 def client_bound(trial: Trial) -> bool:
     """True when the client was at its limit, alone or with the service: the rate is then a lower
     bound of what the service can do, the times an upper bound, and neither is ranked."""
-    return any(mark.name == BOUND and mark.outcome == "marked" for mark in _known(trial))
+    return any(mark.name == BOUND and mark.outcome == "marked" for mark in _read_or_check(trial))
 
 
-def marked(trial: Trial) -> tuple[Check, ...]:
+def find_marks(trial: Trial) -> tuple[Check, ...]:
     """The checks that marked the trial."""
-    return tuple(mark for mark in _known(trial) if mark.outcome == "marked")
+    return tuple(mark for mark in _read_or_check(trial) if mark.outcome == "marked")
 
 
-def _known(trial: Trial) -> tuple[Check, ...]:
+def _read_or_check(trial: Trial) -> tuple[Check, ...]:
     return trial.checks or check(trial)
 
 
@@ -104,7 +104,7 @@ def _foreign(trial: Trial) -> Check | None:
     version = trial.engine.version or "of unknown version"
     libraries = trial.engine.libraries or {}
     client = ", ".join(f"{name} {number}" for name, number in libraries.items())
-    return _marked(
+    return _mark(
         "caller",
         f"the figures are {tool}'s own ({tool} {version}{f' on {client}' if client else ''}): no "
         "reply was compared with the contract, and the tool defines where times begin and end",
@@ -132,7 +132,7 @@ def _build(trial: Trial) -> Check | None:
     profile = trial.engine.profile
     if profile is None:
         return Check.unmeasurable("engine build", "the record does not name the engine's profile")
-    return Check.judged(
+    return Check.judge(
         "engine build",
         profile == "release",
         f"the engine is a {profile} build"
@@ -146,44 +146,44 @@ def _identity(trial: Trial) -> Check | None:
     if identity is None:
         return None
     if identity.unverified is not None:
-        return _marked("identity", f"the service is not verified: {identity.unverified}")
+        return _mark("identity", f"the service is not verified: {identity.unverified}")
     calls = sum((identity.calls or {}).values())
     gaps = len(identity.gaps or ())
-    answered = counted(calls, "call")
+    answered = format_count(calls, "call")
     reason = f"this binary answered {answered} of an examination according to the contract"
     but = f", except for {gaps} known {plural(gaps, 'gap')}" if gaps else ""
-    return Check.judged("identity", True, reason + but)
+    return Check.judge("identity", True, reason + but)
 
 
-def _left(trial: Trial) -> Check | None:
+def _check_service_end(trial: Trial) -> Check | None:
     """Whether all processes of a command ended with it."""
     left = trial.service.left
     if not left:
         return None
-    return _marked(
+    return _mark(
         "service end",
-        f"the service left {counted(len(left), 'process')} outside its session behind, which "
+        f"the service left {format_count(len(left), 'process')} outside its session behind, which "
         f"wirelab ended: {', '.join(left)}",
     )
 
 
-def _interrupted(trial: Trial) -> Check:
+def _check_interruption(trial: Trial) -> Check:
     stopped = bool(trial.engine.interrupted)
     reason = "stopped before its window closed" if stopped else "the window was completed"
-    return Check.judged("interrupted", not stopped, reason)
+    return Check.judge("interrupted", not stopped, reason)
 
 
-def _reached(trial: Trial) -> Check | None:
+def _check_window(trial: Trial) -> Check | None:
     """Whether a window of calls held all of them, and any window an end."""
     planned = trial.result.calls_planned
     if trial.engine.interrupted:
         return None
     if trial.result.ended == 0 and trial.result.ok:
-        return _marked("window", "no call ended within it, so there is no rate")
+        return _mark("window", "no call ended within it, so there is no rate")
     if planned is None:
         return None
     held, what = arrivals(trial.result)
-    return Check.judged(
+    return Check.judge(
         "window",
         held >= planned,
         f"the window held {held:,} of {planned:,} {what}"
@@ -194,13 +194,13 @@ def _reached(trial: Trial) -> Check | None:
 def _errors(trial: Trial) -> Check:
     calls, errors = trial.result.calls, trial.result.errors
     if calls == 0:
-        return _marked("errors", "no call began within the window")
+        return _mark("errors", "no call began within the window")
     share = binomial_interval(errors, calls)
     kinds = trial.result.errors_by_kind
     named = ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items()) if count)
     reason = f"{of_all(errors, calls, 'call')} failed ({_percent(share.estimate)}; 95 % interval "
     reason += f"{_percent(share.low or 0.0)} to {_percent(share.high or 0.0)})"
-    return Check.judged("errors", errors == 0, reason + (f": {named}" if named else ""))
+    return Check.judge("errors", errors == 0, reason + (f": {named}" if named else ""))
 
 
 def _resent(trial: Trial) -> Check | None:
@@ -214,7 +214,7 @@ def _resent(trial: Trial) -> Check | None:
         f"{of_all(resent, calls, 'call')} sent again after GOAWAY or REFUSED_STREAM "
         f"({_percent(share)}, at most {_percent(RESENT_SHARE_MAX)})"
     )
-    return Check.judged("resent calls", share <= RESENT_SHARE_MAX, reason)
+    return Check.judge("resent calls", share <= RESENT_SHARE_MAX, reason)
 
 
 def _backlog(trial: Trial) -> Check:
@@ -236,17 +236,17 @@ def _of_response(trial: Trial, name: str, which: str, percentile: str) -> Check:
         if missing not in trial.result.times and _caller(trial) != ENGINE:
             return Check.unmeasurable(name, f"{_caller(trial)} has no timestamps for its {missing}")
         times = trial.result.times.get(missing)
-        few = counted(times.count if times else 0, "sample")
+        few = format_count(times.count if times else 0, "sample")
         return Check.unmeasurable(name, f"{missing}: {few}, too few for {needed}")
     share = own / response
     reason = (
         f"{which} {percentile} {_us(own)} is {_percent(share)} of the response p99 "
         f"{_us(response)} (at most {_percent(SHARE_OF_RESPONSE)})"
     )
-    return Check.judged(name, share <= SHARE_OF_RESPONSE, reason)
+    return Check.judge(name, share <= SHARE_OF_RESPONSE, reason)
 
 
-def _bound(trial: Trial) -> Check | None:
+def _check_bottleneck(trial: Trial) -> Check | None:
     """Which side was the limit of a closed load that leaves no pause."""
     if not _is_saturating(trial):
         return None
@@ -256,17 +256,17 @@ def _bound(trial: Trial) -> Check | None:
             BOUND, f"{_client(trial)}'s CPU time within the window is not in the record"
         )
     threads = "engine threads" if _caller(trial) == ENGINE else _caller(trial)
-    reason = f"{threads} {_percent(client)} busy{_spinning(trial)}, "
+    reason = f"{threads} {_percent(client)} busy{_describe_spinning(trial)}, "
     if service is None:
         reason += "service's CPU time unknown"
         if client > SATURATED:
-            return _marked(BOUND, f"{reason}: client-bound as far as is known, a lower bound")
+            return _mark(BOUND, f"{reason}: client-bound as far as is known, a lower bound")
         return Check.unmeasurable(BOUND, reason)
     reason += f"service {_percent(service)} of its processors"
     if client > SATURATED >= service:
-        return _marked(BOUND, f"{reason}: client-bound, a lower bound, never a ranking")
+        return _mark(BOUND, f"{reason}: client-bound, a lower bound, never a ranking")
     if client > SATURATED:
-        return _marked(BOUND, f"{reason}: both near their limit: a lower bound, never a ranking")
+        return _mark(BOUND, f"{reason}: both near their limit: a lower bound, never a ranking")
     limit = "server-bound" if service > SATURATED else "neither is the limit; calls wait"
     return Check(BOUND, "ok", f"{reason}: {limit}")
 
@@ -285,7 +285,7 @@ def _spare_s(trial: Trial) -> float:
     return 0.0 if rationed else trial.engine.spin_s or 0.0
 
 
-def _spinning(trial: Trial) -> str:
+def _describe_spinning(trial: Trial) -> str:
     share = _of_client(trial, _spare_s(trial)) or 0.0
     return f" (and spinning for {_percent(share)} with nothing to do)" if share >= 0.005 else ""
 
@@ -293,16 +293,16 @@ def _spinning(trial: Trial) -> str:
 def _of_client(trial: Trial, seconds: float) -> float | None:
     """Seconds over the time that the client's processors had in the window."""
     processors = trial.engine.processors or _engine_cores(trial)
-    return _use(seconds, trial, _granted(trial.point.axes.client, processors))
+    return _use(seconds, trial, _count_processors(trial.point.axes.client, processors))
 
 
 def service_use(trial: Trial) -> float | None:
     """CPU of the service over its processors' time in the window: 1 is all of it."""
-    processors = _granted(trial.point.axes.server, trial.placement.processors)
+    processors = _count_processors(trial.point.axes.server, trial.placement.processors)
     return _use(trial.service.cpu_window_s, trial, processors)
 
 
-def _granted(side: SocketAxes, processors: int | None) -> float | None:
+def _count_processors(side: SocketAxes, processors: int | None) -> float | None:
     """The processors that a side may use: a share of one where it has a quota."""
     return cgroups.share(side.cpu_percent) or processors
 
@@ -334,7 +334,7 @@ def _judge_idle_cpu(name: str, used: float | None, reason: str) -> Check:
     if used is None:
         return Check.unmeasurable(name, "too few samples of the services' CPU time")
     shown = reason.format(f"{used:.3g}")
-    return Check.judged(name, used <= IDLE_CPU_MAX, f"{shown} (at most {IDLE_CPU_MAX:g})")
+    return Check.judge(name, used <= IDLE_CPU_MAX, f"{shown} (at most {IDLE_CPU_MAX:g})")
 
 
 def _concurrency(trial: Trial) -> Check | None:
@@ -352,7 +352,7 @@ def _concurrency(trial: Trial) -> Check | None:
     if seen is not None:
         reason += f"; the service measured {float(seen):.2f}"
         if float(seen) > users * (1.0 + WITHIN):
-            return _marked("concurrency", f"{reason}, which is more than were sent")
+            return _mark("concurrency", f"{reason}, which is more than were sent")
     off = abs(little_ratio(under_way, users) - 1.0)
     reason += f" (off by {_percent(off)})"
     uncertain = _edges(trial, mean, users, window)
@@ -362,7 +362,7 @@ def _concurrency(trial: Trial) -> Check | None:
             f"calls across the ends of this short window shift it by up to "
             f"{_percent(uncertain)}: {reason}",
         )
-    return Check.judged("concurrency", off <= WITHIN, reason)
+    return Check.judge("concurrency", off <= WITHIN, reason)
 
 
 def _edges(trial: Trial, mean_ns: float, users: int, window_s: float) -> float:
@@ -401,16 +401,16 @@ def _rate(trial: Trial) -> Check | None:
         f"{achieved:,.1f} {what}/s arrived, {planned:,.1f} planned "
         f"(off by {_percent(off)}, at most {_percent(allowed)})"
     )
-    return Check.judged("achieved rate", off <= allowed, reason)
+    return Check.judge("achieved rate", off <= allowed, reason)
 
 
-def _kept_up(trial: Trial) -> Check | None:
+def _check_backlog(trial: Trial) -> Check | None:
     """Whether as many calls of an open load ended within the window as arrived in it."""
     window, ended = trial.result.window_s, trial.result.ended
     if _is_closed(trial) or not window or ended is None:
         return None
     calls = trial.result.calls
-    behind, allowed = left_behind(trial.result, trial.point.load.in_flight_max or 0)
+    behind, allowed = count_unfinished(trial.result, trial.point.load.in_flight_max or 0)
     if trial.point.load.kind == "bursts":
         # The window may end within one.
         allowed = max(allowed, float(trial.point.load.calls or 0))
@@ -423,7 +423,7 @@ def _kept_up(trial: Trial) -> Check | None:
             "the load's limit of calls in flight did not keep up, and a longer window has longer "
             "response times"
         )
-    return Check.judged(KEPT_UP, behind <= allowed, reason)
+    return Check.judge(KEPT_UP, behind <= allowed, reason)
 
 
 def _counters(trial: Trial) -> Check:
@@ -432,16 +432,16 @@ def _counters(trial: Trial) -> Check:
     if seen is None or made is None:
         side = "the service" if seen is None else _client(trial)
         return Check.unmeasurable("calls counted", f"{side}'s count is not in the record")
-    reason = f"the service counted {counted(int(seen), 'call')}, "
+    reason = f"the service counted {format_count(int(seen), 'call')}, "
     reason += f"{_client(trial)} made {made:,}"
     missing, errors = made - int(seen), trial.total(lambda one: one.errors) or 0
     if missing > 0 and errors > 0:
-        return Check.judged(
+        return Check.judge(
             "calls counted",
             missing <= errors,
             f"{reason}; {errors} failed calls may not have reached the service's code",
         )
-    return Check.judged("calls counted", missing == 0, reason)
+    return Check.judge("calls counted", missing == 0, reason)
 
 
 def _stationarity(trial: Trial) -> Check | None:
@@ -450,7 +450,7 @@ def _stationarity(trial: Trial) -> Check | None:
     found = stationary(whole_slots(trial.result))
     if found.stationary is None:
         return Check.unmeasurable("stationarity", found.reason)
-    return Check.judged("stationarity", found.stationary, found.reason)
+    return Check.judge("stationarity", found.stationary, found.reason)
 
 
 def whole_slots(group: GroupResult) -> Sequence[float]:
@@ -477,7 +477,7 @@ def _warmup(trial: Trial) -> Check:
         reason = "none: the window opens with the load, so its start is measured too"
         return Check("warm-up", "ok", reason)
     lasted = format_seconds(warmup.seconds)
-    took = f"after {lasted} and {counted(warmup.calls, 'call')}"
+    took = f"after {lasted} and {format_count(warmup.calls, 'call')}"
     if _is_foreign(trial):
         return Check.unmeasurable(
             "warm-up",
@@ -487,27 +487,27 @@ def _warmup(trial: Trial) -> Check:
     if warmup.stationary is None:
         return Check.unmeasurable("warm-up", f"{_client(trial)} did not report on it")
     if warmup.stationary and trial.point.axes.language == "java" and (warmup.seconds < JVM_WARM_S):
-        return _marked(
+        return _mark(
             "warm-up",
             f"the rate was stationary {took}, but a JVM compiles a service's code during "
             f"{JVM_WARM_S:g} s of load or more; the window may hold warm-up",
         )
     if warmup.stationary:
-        return _beginning(trial, f"the rate was stationary {took}")
+        return _check_warmup(trial, f"the rate was stationary {took}")
     rounds = ", or users had not ended three calls each" if _is_closed(trial) else ""
-    return _marked(
+    return _mark(
         "warm-up", f"the rate was still changing {took}{rounds}; the window may hold warm-up"
     )
 
 
-def _beginning(trial: Trial, reason: str) -> Check:
+def _check_warmup(trial: Trial, reason: str) -> Check:
     """The beginning of the window against its end, of loads whose rate is a result."""
     found = movement(whole_slots(trial.result)) if _is_saturating(trial) else None
     if found is None:
         return Check("warm-up", "ok", reason)
     moved = f"{100.0 * found.growth:+.1f} %"
     reason += f"; from the first third of the window to the last it moved by {moved}"
-    return Check.judged("warm-up", not found.is_warming, reason)
+    return Check.judge("warm-up", not found.is_warming, reason)
 
 
 def _connections(trial: Trial) -> Check:
@@ -516,9 +516,9 @@ def _connections(trial: Trial) -> Check:
     policy = trial.point.axes.connection
     if opened is None:
         return Check.unmeasurable("connections", "the engine's count is not in the record")
-    expected = expected_connections(trial, policy)
+    expected = find_connection_bounds(trial, policy)
     if expected is None:
-        return Check.unmeasurable("connections", unfixed(policy))
+        return Check.unmeasurable("connections", explain_no_bound(policy))
     low, high = expected
     needed = f"{low}" if low == high else f"{low} to {high}"
     ordered = _is_foreign(trial)
@@ -533,7 +533,7 @@ def _connections(trial: Trial) -> Check:
     spare = spare_connections(trial)
     right = low <= opened <= high + spare
     agreed = seen is None or bool(by) or abs(int(seen) - opened) <= spare
-    return Check.judged("connections", right and agreed, reason)
+    return Check.judge("connections", right and agreed, reason)
 
 
 def _steal(trial: Trial) -> Check:
@@ -544,28 +544,28 @@ def _steal(trial: Trial) -> Check:
     reason = f"the hypervisor took {float(steal):.3f} core-seconds, {_percent(share)} of the window"
     # The kernel counts in ticks: fewer than three may be one at each end of the window.
     right = share <= WITHIN or float(steal) < (STEAL_TICKS - 0.5) * TICK_S
-    return Check.judged("steal time", right, reason)
+    return Check.judge("steal time", right, reason)
 
 
 _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _identity,
     _build,
     _foreign,
-    _left,
-    _interrupted,
-    _reached,
+    _check_service_end,
+    _check_interruption,
+    _check_window,
     _errors,
     _resent,
     replies.check,
     periods.check,
     background.check,
     _counters,
-    _bound,
+    _check_bottleneck,
     _idle_cpu,
     _others_cpu,
     _concurrency,
     _rate,
-    _kept_up,
+    _check_backlog,
     _backlog,
     _lag,
     _warmup,
@@ -608,8 +608,8 @@ def _engine_cores(trial: Trial) -> int | None:
     return len(cores) if isinstance(cores, tuple) and cores else 1
 
 
-def _marked(name: str, reason: str) -> Check:
-    return Check.judged(name, False, reason)
+def _mark(name: str, reason: str) -> Check:
+    return Check.judge(name, False, reason)
 
 
 def _percent(share: float) -> str:

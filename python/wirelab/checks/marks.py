@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from wirelab.checks.effects import effects
-from wirelab.checks.load import marked
+from wirelab.checks.load import find_marks
 from wirelab.format.numbers import digits, percent
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import Figure
@@ -55,12 +55,12 @@ def figure_marks(cell: Cell, threshold: float = THRESHOLD) -> Mapping[str, tuple
     ``threshold``: the declared one, a share."""
     found: dict[str, dict[str, list[float | None]]] = {}
     for trial in cell.measured:
-        for check in marked(trial):
+        for check in find_marks(trial):
             for touched, share in effects(trial, check).items():
                 found.setdefault(touched, {}).setdefault(check.name, []).append(share)
     shown = {}
     for figure in cell.figures:
-        if figure.name not in found or not (interval := cell.shown(figure)):
+        if figure.name not in found or not (interval := cell.interval_to_show(figure)):
             continue
         allowed = max(half_width(interval) or 0.0, threshold)
         every = (_mark(name, shares, interval.n) for name, shares in found[figure.name].items())

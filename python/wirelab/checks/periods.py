@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import sqrt
 from statistics import median
 
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import percent
 from wirelab.format.units import format_seconds
 from wirelab.records.group import GroupResult, PeriodResult
@@ -26,9 +26,9 @@ def check(trial: Trial) -> Check | None:
         return None
     if not all(result.periods for _, _, result in groups):
         return Check.unmeasurable(NAME, "the record has no counts of them")
-    found = [(name, *judged(load, result)) for name, load, result in groups]
+    found = [(name, *judge(load, result)) for name, load, result in groups]
     words = [f"{name}: {reason}" if len(found) > 1 else reason for name, _, reason in found]
-    return Check.judged(NAME, all(right for _, right, _ in found), "; ".join(words))
+    return Check.judge(NAME, all(right for _, right, _ in found), "; ".join(words))
 
 
 def _groups(trial: Trial) -> Iterator[tuple[str, LoadRecord, GroupResult]]:
@@ -42,7 +42,7 @@ def _has_periods(load: LoadRecord) -> bool:
     return load.kind == "bursts" or bool(load.stages)
 
 
-def judged(load: LoadRecord, result: GroupResult) -> tuple[bool, str]:
+def judge(load: LoadRecord, result: GroupResult) -> tuple[bool, str]:
     """Whether they reached it, and in which words."""
     if load.kind == "bursts":
         return _bursts(load, result.periods)
@@ -55,7 +55,7 @@ def _stages(load: LoadRecord, stages: Sequence[PeriodResult]) -> tuple[bool, str
     unit = "users" if load.is_closed else "calls/s"
     planned, reached = levels(stage)
     reason = (
-        f"of {counted(len(stages), 'stage')}, the one from {format_seconds(stage.start_s)} to "
+        f"of {format_count(len(stages), 'stage')}, the one from {format_seconds(stage.start_s)} to "
         f"{format_seconds(end_s(stage))} reached the least, {reached:,.4g} of {planned:,.4g} {unit}"
     )
     right = _margin(load, stage) >= 0.0
@@ -101,7 +101,7 @@ def _bursts(load: LoadRecord, bursts: Sequence[PeriodResult]) -> tuple[bool, str
     sent = sum(burst.sent for burst in bursts)
     late = [burst for burst, after in pairwise(bursts) if _overlaps(burst, after)]
     took = [burst.sent_after_s for burst in bursts if burst.sent_after_s is not None]
-    reason = f"{counted(len(bursts), 'burst')} sent {sent:,} of {planned:,.0f} calls"
+    reason = f"{format_count(len(bursts), 'burst')} sent {sent:,} of {planned:,.0f} calls"
     if took:
         reason += f", each within {format_seconds(median(took))} (median)"
         if load.rate:

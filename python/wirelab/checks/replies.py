@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.units import format_bytes
 from wirelab.records.group import RepliesResult
 from wirelab.records.trial import Check, Trial
@@ -57,5 +57,5 @@ def differences(results: Sequence[RepliesResult]) -> str:
         text = f"{more}{len(kinds)} different ones of {total:,}, status {status}, {sizes}"
     by_length = sum(result.compared_by_length for result in results)
     if by_length:
-        text += f" ({counted(by_length, 'reply')} of more than 1 MB compared by length alone)"
+        text += f" ({format_count(by_length, 'reply')} of more than 1 MB compared by length alone)"
     return text

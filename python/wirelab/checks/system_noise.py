@@ -59,19 +59,19 @@ def check_waiting(trial: Trial) -> Check | None:
     noise = trial.noise
     if noise is None or not trial.result.window_s:
         return None
-    waited = waited_s(trial)
+    waited = total_wait_s(trial)
     if waited is None or noise.other_cpu_s is None:
-        return Check.unmeasurable(WAITED, _why_not(trial))
+        return Check.unmeasurable(WAITED, _explain_missing(trial))
     share = waited / trial.whole_s
     reason = (
         f"caller and service waited {_percent(share)} of the window (at most "
         f"{_percent(WAITED_SHARE_MAX)}) for cores on which other processes used "
         f"{format_seconds(noise.other_cpu_s)}"
     )
-    return Check.judged(WAITED, share <= WAITED_SHARE_MAX, reason)
+    return Check.judge(WAITED, share <= WAITED_SHARE_MAX, reason)
 
 
-def waited_s(trial: Trial) -> float | None:
+def total_wait_s(trial: Trial) -> float | None:
     """Seconds of one core: what others take of many cores is shared by all threads. None where it
     is not known."""
     noise = trial.noise
@@ -83,7 +83,7 @@ def waited_s(trial: Trial) -> float | None:
     return waited / max(1.0, len(noise.cores) / SIDES)
 
 
-def _why_not(trial: Trial) -> str:
+def _explain_missing(trial: Trial) -> str:
     if _has_foreign_store(trial):
         return "the processes of the database are not known"
     if trial.noise is None or trial.noise.other_cpu_s is None:
@@ -110,7 +110,7 @@ def check_pauses(trial: Trial) -> Check | None:
         return Check.unmeasurable(PAUSED, "this caller does not report them")
     right = pauses is not None and are_short(pauses, window)
     if pauses is None or (right and (lag_s or 0.0) > PAUSE_S_MAX):
-        return Check.judged(
+        return Check.judge(
             PAUSED,
             (lag_s or 0.0) <= PAUSE_S_MAX,
             f"the latest call was sent {format_seconds(lag_s or 0.0)} after it was due (at most "
@@ -126,7 +126,7 @@ def check_pauses(trial: Trial) -> Check | None:
     )
     if not right:
         reason += "; response and service times up to this are the engine's, not the service's"
-    return Check.judged(PAUSED, right, reason)
+    return Check.judge(PAUSED, right, reason)
 
 
 def are_short(pauses: Pauses, window_s: float) -> bool:
@@ -153,7 +153,7 @@ def check_lab_pauses(trial: Trial) -> Check | None:
             f" (at most {format_seconds(LAB_PAUSE_S_MAX)}): it was stopped or had no core; CPU "
             "time and metrics of the window are interpolated"
         )
-    return Check.judged(LAB_PAUSED, right, reason)
+    return Check.judge(LAB_PAUSED, right, reason)
 
 
 def check_clock(trial: Trial) -> Check | None:
@@ -165,7 +165,7 @@ def check_clock(trial: Trial) -> Check | None:
     if abs(step) <= CLOCK_STEP_S_MAX:
         return Check(CLOCK, "ok", "it was not set within the window")
     direction = "forward" if step > 0 else "back"
-    return Check.judged(
+    return Check.judge(
         CLOCK,
         False,
         f"it was set {direction} by {format_seconds(abs(step))} within the window: times between "
@@ -177,7 +177,7 @@ def check_sharing(trial: Trial) -> Check | None:
     """Whether another run used the same cores."""
     if trial.noise is None or not trial.noise.sharing:
         return None
-    return Check.judged(SHARED, False, f"{trial.noise.sharing} used the same cores (--share)")
+    return Check.judge(SHARED, False, f"{trial.noise.sharing} used the same cores (--share)")
 
 
 CHECKS = (check_waiting, check_pauses, check_lab_pauses, check_clock, check_sharing)

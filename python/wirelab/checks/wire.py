@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from wirelab.documents.axes import Connection
-from wirelab.format.counting import counted, of_all
+from wirelab.format.counting import format_count, of_all
 from wirelab.format.units import format_seconds
 from wirelab.records.group import GroupResult
 from wirelab.records.load import LoadRecord
@@ -41,23 +41,25 @@ def _policy(trial: Trial) -> Check | None:
     if not calls:
         return Check.unmeasurable(POLICY, _unseen(trial))
     policy = trial.point.axes.connection
-    words = f"{counted(calls, 'exchange')} on {counted(count, 'connection')} in the packets"
+    words = (
+        f"{format_count(calls, 'exchange')} on {format_count(count, 'connection')} in the packets"
+    )
     if policy.kind == "close":
         right = used.used_once == count
-        return Check.judged(POLICY, right, f"{words}, one each{_not(right)}")
-    return _held(trial, policy, count, words)
+        return Check.judge(POLICY, right, f"{words}, one each{_not(right)}")
+    return _check_connection_count(trial, policy, count, words)
 
 
-def _held(trial: Trial, policy: Connection, count: int, words: str) -> Check:
+def _check_connection_count(trial: Trial, policy: Connection, count: int, words: str) -> Check:
     """A policy under which connections stay, by their number."""
-    expected = expected_connections(trial, policy)
+    expected = find_connection_bounds(trial, policy)
     if expected is None:
-        return Check.unmeasurable(POLICY, unfixed(policy))
+        return Check.unmeasurable(POLICY, explain_no_bound(policy))
     most, spare = expected[1], spare_connections(trial)
     reason = f"{words}, at most {most:,} by connection={policy}"
     if spare:
         reason += f" and {spare:,} in place of connections lost to failed calls"
-    return Check.judged(POLICY, count <= most + spare, reason)
+    return Check.judge(POLICY, count <= most + spare, reason)
 
 
 def _unseen(trial: Trial) -> str:
@@ -69,7 +71,7 @@ def _is_encrypted(trial: Trial) -> bool:
     return trial.point.axes.security != "none"
 
 
-def _in_flight(trial: Trial) -> Check | None:
+def _check_in_flight(trial: Trial) -> Check | None:
     """Exchanges under way at a time on one connection."""
     if not trial.wire:
         return None
@@ -78,9 +80,9 @@ def _in_flight(trial: Trial) -> Check | None:
     if trial.point.semantic_class == "one-way":
         return Check.unmeasurable(IN_FLIGHT, "a call without a reply has no end in its packets")
     allowed, seen = trial.point.axes.in_flight, trial.wire.connections.in_flight_max
-    most = counted(seen, "exchange")
+    most = format_count(seen, "exchange")
     reason = f"at most {most} under way on a connection in the packets, {allowed} allowed"
-    return Check.judged(IN_FLIGHT, seen <= allowed, reason)
+    return Check.judge(IN_FLIGHT, seen <= allowed, reason)
 
 
 def _writes(
@@ -104,7 +106,7 @@ def _writes(
         other = split if declared == "joined" else joined
         right = other <= MISFITS * (joined + split)
         reason = f"{joined:,} in one segment, {split:,} in two or more; {axis}={declared}"
-        return Check.judged(name, right, reason)
+        return Check.judge(name, right, reason)
 
     return judge
 
@@ -122,18 +124,18 @@ def _whole(trial: Trial) -> Check | None:
         return None
     made, seen = trial.result.calls_whole_run or 0, trial.wire.exchanges
     if trial.wire.damaged:
-        return Check.judged("packets", False, f"the capture is damaged: {trial.wire.damaged}")
+        return Check.judge("packets", False, f"the capture is damaged: {trial.wire.damaged}")
     if _is_encrypted(trial):
         return Check.unmeasurable("packets", ENCRYPTED)
     if trial.result.calls_whole_run is None:
         return Check.unmeasurable("packets", "the caller does not report how many calls it made")
     if trial.point.axes.caller != "engine" and spare_connections(trial):
         return Check.unmeasurable("packets", "the tool also counts failed calls, sent or not")
-    reason = f"{counted(seen, 'exchange')} in the packets of {counted(made, 'call')} made"
-    return Check.judged("packets", seen == made, reason)
+    reason = f"{format_count(seen, 'exchange')} in the packets of {format_count(made, 'call')} made"
+    return Check.judge("packets", seen == made, reason)
 
 
-def _reconciled(trial: Trial) -> Check | None:
+def _check_reconciliation(trial: Trial) -> Check | None:
     """Whether each call's time is explained by its packets."""
     name, wire = "calls and packets", trial.wire
     if wire is not None and wire.not_reconciled:
@@ -145,7 +147,7 @@ def _reconciled(trial: Trial) -> Check | None:
     logged, matched = calls.logged, calls.matched
     if found.all is None:
         why = "their connections are encrypted" if calls.encrypted else "none was found"
-        return Check.unmeasurable(name, f"{counted(logged, 'call')} without packets: {why}")
+        return Check.unmeasurable(name, f"{format_count(logged, 'call')} without packets: {why}")
     p99 = found.all.residual.p99_us
     reason = (
         f"{of_all(matched, logged, 'call')} matched with their packets; stamps contradict each "
@@ -156,7 +158,7 @@ def _reconciled(trial: Trial) -> Check | None:
     if clock is not None:
         reason += f"; clocks differ by {_time(clock.low)} to {_time(clock.high)}"
     is_whole = logged - matched <= UNMATCHED * logged and not calls.error
-    return Check.judged(name, p99 <= RESIDUAL_US and is_whole and agree, reason)
+    return Check.judge(name, p99 <= RESIDUAL_US and is_whole and agree, reason)
 
 
 def _time(microseconds: float) -> str:
@@ -170,15 +172,15 @@ def _not(right: bool) -> str:
 CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     _whole,
     _policy,
-    _in_flight,
+    _check_in_flight,
     _writes("client", lambda writes: (writes.requests_joined, writes.requests_split)),
     _writes("server", lambda writes: (writes.replies_joined, writes.replies_split)),
-    _reconciled,
+    _check_reconciliation,
 )
 """Every check, in the order in which they are shown."""
 
 
-def expected_connections(trial: Trial, policy: Connection) -> tuple[int, int] | None:
+def find_connection_bounds(trial: Trial, policy: Connection) -> tuple[int, int] | None:
     """Fewest and most connections that the policy allows without an error; None where it fixes
     no number under the trial's load."""
     background = trial.point.load.background
@@ -210,7 +212,7 @@ def _connections_of(
     return runs * ceil(int(users) / trial.point.axes.in_flight), runs * int(users)
 
 
-def unfixed(policy: Connection) -> str:
+def explain_no_bound(policy: Connection) -> str:
     """Why nothing is expected, in words."""
     return f"{policy} fixes no number of connections in an open load"
 

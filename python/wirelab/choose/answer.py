@@ -10,9 +10,9 @@ from types import MappingProxyType
 from wirelab.choose.candidates import Candidate
 from wirelab.explain import figures
 from wirelab.explain.figures import phrase
-from wirelab.explain.findings_text import capitalised
-from wirelab.format.counting import counted
-from wirelab.format.numbers import quantity, ranged
+from wirelab.explain.findings_text import capitalize_words
+from wirelab.format.counting import format_count
+from wirelab.format.numbers import format_range, quantity
 from wirelab.records.trial import Trial
 from wirelab.report.findings.ranking import Ranking, rankings
 from wirelab.statistics.cell import Cell, cells
@@ -56,7 +56,7 @@ class Prices:
         """Whether there is any price."""
         return bool(self.core_hour or self.gigabyte)
 
-    def per_million(self, cpu_s: float | None, bytes_per_call: float | None) -> float | None:
+    def cost_per_million(self, cpu_s: float | None, bytes_per_call: float | None) -> float | None:
         """Cost of a million calls: the service's CPU, and the bytes in both directions; None where
         a figure with a price is not known."""
         parts = ((self.core_hour, cpu_s, 3600.0), (self.gigabyte, bytes_per_call, GIGABYTE))
@@ -180,12 +180,12 @@ def choose(
         tuple(behind),
         rows,
         threshold,
-        tuple(_known(trials, by_name, (figure, at_rate), threshold)),
+        tuple(_find_other_winners(trials, by_name, (figure, at_rate), threshold)),
         _cheapest(asked, by_name, first, threshold),
     )
 
 
-def _known(
+def _find_other_winners(
     trials: Sequence[Trial],
     by_name: Mapping[str, Candidate],
     asked: tuple[Figure, bool],
@@ -213,9 +213,9 @@ def _standings(
     best, *others = ranking.best_first
     candidates, ratios = [], []
     for cell in others:
-        pair = ranking.between(best, cell)
+        pair = ranking.find_pair(best, cell)
         if pair.comparison is not None:
-            ratio = pair.comparison if pair.first is cell else pair.comparison.inverted()
+            ratio = pair.comparison if pair.first is cell else pair.comparison.invert()
             if cell not in ranking.barred:
                 ratio = _alone(ratio, is_bound=best in ranking.barred)
             ratios.append(ratio)
@@ -272,7 +272,9 @@ def _rows(
                 cpu,
                 known[CLIENT_CPU],
                 size,
-                prices.per_million(_estimate(cpu), _estimate(size)) if prices.is_known else None,
+                prices.cost_per_million(_estimate(cpu), _estimate(size))
+                if prices.is_known
+                else None,
                 sum(one.errors for one in measured),
                 sum(len(one.measured) for one in measured),
             )
@@ -290,12 +292,12 @@ def _estimate(interval: Interval | None) -> float | None:
 def sentences(choice: Choice) -> tuple[str, ...]:
     """The recommendation first, then who else is as good, the runner-up, and what is open."""
     main = (_recommendation(choice), _runner_up(choice), _open(choice))
-    return (*filter(None, main), *map(_known_words, choice.known))
+    return (*filter(None, main), *map(_describe_winner, choice.known))
 
 
-def _known_words(known: Known) -> str:
+def _describe_winner(known: Known) -> str:
     size = _ahead(known.nearest, known.figure)
-    title = capitalised(phrase(known.figure.name))
+    title = capitalize_words(phrase(known.figure.name))
     nearest = known.nearest.candidate.reference
     return f"{title}: {known.winner.reference} is best, {size} than {nearest}."
 
@@ -329,7 +331,7 @@ def _margin(choice: Choice) -> str:
 
 def _ahead(standing: Standing, figure: Figure) -> str:
     """``18 % lower (15 to 21 %)``: the best one compared with that stack."""
-    best = standing.comparison.inverted().ratio
+    best = standing.comparison.invert().ratio
     higher = figure.better == "higher"
     shares = sorted(
         100.0 * ((value - 1.0) if higher else (1.0 - value))
@@ -347,10 +349,10 @@ def _runner_up(choice: Choice) -> str:
     if len(choice.behind) == 1 and len(choice.first) == 1:
         return ""
     nearest = choice.behind[0]
-    text = f"Next comes {nearest.candidate.reference}: ×{ranged(nearest.comparison.ratio)}"
+    text = f"Next comes {nearest.candidate.reference}: ×{format_range(nearest.comparison.ratio)}"
     if last is nearest:
         return f"{text} of the best."
-    end = f"{last.candidate.reference}, ×{ranged(last.comparison.ratio)}"
+    end = f"{last.candidate.reference}, ×{format_range(last.comparison.ratio)}"
     return f"{text} of the best; last of these is {end}."
 
 
@@ -359,7 +361,7 @@ def _open(choice: Choice) -> str:
         return ""
     needed = [one.comparison.further_repeats for one in choice.open]
     ratios = "; ".join(
-        f"{one.candidate.reference} ×{ranged(one.comparison.ratio)}" for one in choice.open
+        f"{one.candidate.reference} ×{format_range(one.comparison.ratio)}" for one in choice.open
     )
     bound = [one.candidate.reference for one in choice.open if not one.comparison.ranked]
     if bound:
@@ -368,7 +370,7 @@ def _open(choice: Choice) -> str:
         return f"Compared with {choice.first[0].reference}: {ratios}.{advice}"
     advice = " No sensible number of trials would decide it; another --threshold may."
     if any(needed):
-        count = counted(max(n for n in needed if n), "more trial")
+        count = format_count(max(n for n in needed if n), "more trial")
         which = "it" if all(needed) else f"{sum(map(bool, needed))} of {len(needed)}"
         advice = f" About {count} of each would decide {which}."
     return f"Compared with {choice.first[0].reference}: {ratios}.{advice}"
@@ -379,6 +381,6 @@ def _title(choice: Choice) -> str:
     return f"{phrase(choice.figure.name)} {where}"
 
 
-def shown(interval: Interval | None, figure: Figure) -> str:
+def format_estimate(interval: Interval | None, figure: Figure) -> str:
     """An estimate in its unit; a dash where there is none."""
     return quantity(interval.estimate, figure.unit) if interval else "—"

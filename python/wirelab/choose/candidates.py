@@ -44,7 +44,7 @@ class Candidate:
         packed = [self.compression] if self.compression != "none" else []
         return f"{'-'.join([self.binding, *codec, *http2, *packed])}.{self.language}"
 
-    def compressed(self, compression: str) -> Candidate:
+    def compress_with(self, compression: str) -> Candidate:
         """The same stack with that compression."""
         return replace(self, compression=compression)
 
@@ -79,7 +79,7 @@ def candidates(
                 yield Candidate(binding, codec, language, "http/2")
 
 
-def selected(every: Sequence[Candidate], patterns: Sequence[str]) -> tuple[Candidate, ...]:
+def select(every: Sequence[Candidate], patterns: Sequence[str]) -> tuple[Candidate, ...]:
     """Those that a pattern means; all without patterns. Raises :class:`UsageError` for a pattern
     that means none."""
     for pattern in patterns:
@@ -91,11 +91,11 @@ def selected(every: Sequence[Candidate], patterns: Sequence[str]) -> tuple[Candi
     return tuple(one for one in every if any(one.matches(pattern) for pattern in patterns))
 
 
-def named(reference: str, every: Sequence[Candidate]) -> Candidate:
+def find_candidate(reference: str, every: Sequence[Candidate]) -> Candidate:
     """The candidate of that reference; its compression may be any. Raises :class:`UsageError`."""
     for one in every:
         for compression in COMPRESSIONS:
-            made = one.compressed(compression)
+            made = one.compress_with(compression)
             if reference in (made.reference, made.name):
                 return made
     known = ", ".join(sorted(one.reference for one in every))

@@ -149,7 +149,7 @@ def _ask(found: Answer, question: Question, name: str, progress: Progress) -> Ch
 
 
 def _reference(candidate: Candidate) -> str:
-    return candidate.compressed("none").reference
+    return candidate.compress_with("none").reference
 
 
 def _json_bytes(sample: Sample) -> int:

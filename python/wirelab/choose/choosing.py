@@ -15,12 +15,12 @@ from wirelab.choose.candidates import (
     USUAL_TRANSPORT,
     Candidate,
     candidates,
-    named,
+    find_candidate,
     path,
-    selected,
+    select,
 )
 from wirelab.choose.examination import WrongService, examine
-from wirelab.choose.plan import CLOSED, SCREENING, Conditions, Depth, paced
+from wirelab.choose.plan import CLOSED, SCREENING, Conditions, Depth, plan_at_rate
 from wirelab.choose.samples import Exchange, Sample, Seen
 from wirelab.errors import LabError, UsageError
 from wirelab.experiment import loading
@@ -120,7 +120,7 @@ def answer(question: Question, folder: Path, progress: Progress) -> Answer:
     """Raises :class:`WirelabError`; what was measured is kept in ``folder``, and the same call
     continues it."""
     every = _candidates(question)
-    today = named(question.today, every) if question.today else None
+    today = find_candidate(question.today, every) if question.today else None
     exchanges = samples.exchanges(question.sample, question.conditions.seed)
     _accept(question, folder)
     with Interruption() as interruption:
@@ -129,21 +129,25 @@ def answer(question: Question, folder: Path, progress: Progress) -> Answer:
     end = time.monotonic() + question.budget_s
     measure = _Measuring(question, projects, folder, progress)
     looked = measure.run("screening", every, SCREENING)
-    ranked, left_out = _ranked(question, looked.trials, every)
+    ranked, left_out = _rank(question, looked.trials, every)
     count = max(1, FINALISTS // len(question.compressions))
-    way = _on_the_way(today, ranked, every)
+    way = _select_path(today, ranked, every)
     chosen = plan.finalists(ranked, way, question.compressions, count)
     progress.note(f"measuring again: {', '.join(one.reference for one in chosen)}")
     rate = question.conditions.rate
     left_s = end - time.monotonic()
     closed_s = CLOSED_SHARE * left_s if question.at_rate else left_s
-    closed = measure.within("closed", chosen, CLOSED, closed_s, decides=not question.at_rate)
+    closed = measure.measure_within(
+        "closed", chosen, CLOSED, closed_s, decides=not question.at_rate
+    )
     at_rate = None
     if rate is not None:
         left_s = end - time.monotonic()
-        at_rate = measure.within("paced", chosen, paced(rate), left_s, decides=question.at_rate)
+        at_rate = measure.measure_within(
+            "paced", chosen, plan_at_rate(rate), left_s, decides=question.at_rate
+        )
     found = _choose(question, (*closed.trials, *(at_rate.trials if at_rate else ())), chosen)
-    left_out |= _unmeasured((closed, at_rate), chosen)
+    left_out |= _find_failed((closed, at_rate), chosen)
     left_out |= {one.reference: NOT_AMONG for one in ranked if not _is_in(one, chosen)}
     ladder = path(today, found.recommended) if today and found.recommended else ()
     return Answer(question, found, looked, closed, at_rate, left_out, ladder, folder)
@@ -153,10 +157,10 @@ NOT_AMONG = "not among the best of a first look"
 
 
 def _is_in(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
-    return any(one.compressed("none") == candidate for one in chosen)
+    return any(one.compress_with("none") == candidate for one in chosen)
 
 
-def _unmeasured(runs: Sequence[Run | None], chosen: Sequence[Candidate]) -> dict[str, str]:
+def _find_failed(runs: Sequence[Run | None], chosen: Sequence[Candidate]) -> dict[str, str]:
     """Those of which every trial of a run failed, each with the first reason."""
     found = {}
     for one in chosen:
@@ -167,14 +171,14 @@ def _unmeasured(runs: Sequence[Run | None], chosen: Sequence[Candidate]) -> dict
     return found
 
 
-def _on_the_way(
+def _select_path(
     today: Candidate | None, ranked: Sequence[Candidate], every: Sequence[Candidate]
 ) -> tuple[Candidate, ...]:
     """Today's stack, and those between it and the best of the first look."""
     if today is None:
         return ()
-    known = {one.compressed("none") for one in every}
-    return tuple(one for one in path(today, ranked[0]) if one.compressed("none") in known)
+    known = {one.compress_with("none") for one in every}
+    return tuple(one for one in path(today, ranked[0]) if one.compress_with("none") in known)
 
 
 def _build(
@@ -214,7 +218,7 @@ def _accept(question: Question, folder: Path) -> None:
 
 def _candidates(question: Question) -> tuple[Candidate, ...]:
     every = tuple(candidates(question.languages, STACKS, http2=question.http2))
-    return selected(every, question.patterns)
+    return select(every, question.patterns)
 
 
 def _examine_all(
@@ -292,17 +296,17 @@ class _Measuring:
         write_whole(file, text)
         return loading.load(file), text
 
-    def _begun(self, name: str) -> int:
+    def _count_repeats(self, name: str) -> int:
         """Repeats of a run of this name that is continued; 0: there is none."""
         file = self.folder / f"{name}.yaml"
         return loading.load(file).repeats if file.is_file() else 0
 
-    def within(
+    def measure_within(
         self, name: str, every: Sequence[Candidate], depth: Depth, seconds: float, *, decides: bool
     ) -> Run:
         """As many repeats as fit into that time, at least :data:`TRIALS_MIN`. ``decides``: it ends
         early once the answer is known."""
-        begun = self._begun(name)
+        begun = self._count_repeats(name)
         experiment, _ = self._write(name, every, replace(depth, repeats=1))
         planned = planning.schedule(experiment, manifests.load()).trials
         one_s = sum(planning.seconds(experiment, trial) for trial in planned)
@@ -336,7 +340,7 @@ def _refuse_wrong(trials: Sequence[Trial]) -> None:
             )
 
 
-def _ranked(
+def _rank(
     question: Question, trials: Sequence[Trial], every: Sequence[Candidate]
 ) -> tuple[list[Candidate], dict[str, str]]:
     """The stacks by the figure of the first look, the best first; and why others are missing.

@@ -42,7 +42,7 @@ def examine(
         Seen(is_ordered=not has_many_entries(contract, contract.reply, one.reply)) for one in every
     )
     with (
-        _started(service, folder, interruption) as (host, port),
+        _start_service(service, folder, interruption) as (host, port),
         closing(http.client.HTTPConnection(host, port, timeout=CALL_S)) as connection,
     ):
         # Rounds, so that a service that keeps its last reply gives it to another request.
@@ -56,7 +56,7 @@ def examine(
 
 
 @contextmanager
-def _started(
+def _start_service(
     service: ExternalService, folder: Path, interruption: Interruption
 ) -> Iterator[tuple[str, int]]:
     """Host and port of the service; it is ended afterwards. Raises :class:`WrongService`."""

@@ -47,22 +47,24 @@ def rungs(answer: Answer) -> tuple[Rung, ...]:
     found = rankings(trials, choice.figure, question.conditions.threshold)
     ranking = found[0] if found else None
     return tuple(
-        Rung(before, after, _between(ranking, before, after))
+        Rung(before, after, _compare_step(ranking, before, after))
         for before, after in pairwise(answer.ladder)
     )
 
 
-def _between(ranking: Ranking | None, before: Candidate, after: Candidate) -> Comparison | None:
+def _compare_step(
+    ranking: Ranking | None, before: Candidate, after: Candidate
+) -> Comparison | None:
     if ranking is None:
         return None
     by_name = {cell.point.stack: cell for cell in ranking.cells}
     first, second = by_name.get(after.name), by_name.get(before.name)
     if first is None or second is None:
         return None
-    pair = ranking.between(first, second)
+    pair = ranking.find_pair(first, second)
     if pair.comparison is None or pair.first is first:
         return pair.comparison
-    return pair.comparison.inverted()
+    return pair.comparison.invert()
 
 
 def words(answer: Answer) -> Iterator[str]:
@@ -73,6 +75,6 @@ def words(answer: Answer) -> Iterator[str]:
     every = (*answer.choice.behind, *answer.choice.open)
     for one in every:
         if one.candidate == start and goal == answer.choice.first[0]:
-            size = factor(one.comparison.inverted().ratio)
+            size = factor(one.comparison.invert().ratio)
             title = phrase(answer.choice.figure.name)
             yield f"From {start.reference} of today to {goal.reference}: {title} {size}."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from wirelab.choose.answer import Row, sentences, shown
+from wirelab.choose.answer import Row, format_estimate, sentences
 from wirelab.choose.changeover import Map
 from wirelab.choose.choosing import Answer
 from wirelab.choose.ladder import Rung, rungs, words
@@ -56,7 +56,7 @@ def sections(answer: Answer) -> tuple[Section, ...]:
             tables=[table(answer), sizes(answer)],
         ),
         *_ladder(answer),
-        *_left_out(answer),
+        *_list_omissions(answer),
     )
 
 
@@ -82,7 +82,7 @@ def _ladder(answer: Answer) -> Iterator[Section]:
         )
 
 
-def _left_out(answer: Answer) -> Iterator[Section]:
+def _list_omissions(answer: Answer) -> Iterator[Section]:
     if answer.left_out:
         rows = [[name, why] for name, why in answer.left_out.items()]
         yield Section("Not measured further", tables=[Table(["stack", "why"], rows)], folded=True)
@@ -113,7 +113,7 @@ def _table(answer: Answer, columns: Mapping[str, Callable[[Row], str]]) -> Table
         [row.candidate.reference, *(text(row) for text in columns.values())]
         for row in _rows(answer)
     ]
-    caption = f"p50, p99, CPU and bytes per call {_where(answer)}; {CLOSED}."
+    caption = f"p50, p99, CPU and bytes per call {_describe_load(answer)}; {CLOSED}."
     if any(row.is_bound for row in answer.choice.rows):
         caption = f"{caption} ≥: the client was the limit."
     if answer.question.prices.is_known:
@@ -129,12 +129,14 @@ def _rows(answer: Answer) -> list[Row]:
 def _columns(answer: Answer) -> dict[str, Callable[[Row], str]]:
     """Head and text of each column."""
     columns: dict[str, Callable[[Row], str]] = {
-        "p50": lambda row: shown(row.p50, RESPONSE_P50),
-        "p99": lambda row: shown(row.p99, RESPONSE_P99),
-        "highest rate": lambda row: f"{'≥ ' if row.is_bound else ''}{shown(row.rate, RATE)}",
-        "service CPU": lambda row: shown(row.service_cpu, SERVICE_CPU),
-        "client CPU": lambda row: shown(row.client_cpu, CLIENT_CPU),
-        "bytes": lambda row: shown(row.bytes_per_call, BYTES),
+        "p50": lambda row: format_estimate(row.p50, RESPONSE_P50),
+        "p99": lambda row: format_estimate(row.p99, RESPONSE_P99),
+        "highest rate": lambda row: (
+            f"{'≥ ' if row.is_bound else ''}{format_estimate(row.rate, RATE)}"
+        ),
+        "service CPU": lambda row: format_estimate(row.service_cpu, SERVICE_CPU),
+        "client CPU": lambda row: format_estimate(row.client_cpu, CLIENT_CPU),
+        "bytes": lambda row: format_estimate(row.bytes_per_call, BYTES),
         "wrong": lambda row: f"{row.failed:,}",
     }
     if answer.question.prices.is_known:
@@ -142,7 +144,7 @@ def _columns(answer: Answer) -> dict[str, Callable[[Row], str]]:
     return columns
 
 
-def _where(answer: Answer) -> str:
+def _describe_load(answer: Answer) -> str:
     rate = answer.question.conditions.rate
     return "under the closed load" if rate is None else f"at {digits(rate)} calls per second"
 

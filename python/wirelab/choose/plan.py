@@ -57,7 +57,7 @@ PACED_WINDOW_S = (2.0, 8.0)
 """Shortest and longest window at the user's rate."""
 
 
-def paced(rate: float) -> Depth:
+def plan_at_rate(rate: float) -> Depth:
     """At the user's rate: long enough for a p99, which needs 1,000 calls, where that is short."""
     shortest, longest = PACED_WINDOW_S
     window_s = min(longest, max(shortest, CALLS_FOR_P99 / rate))
@@ -157,5 +157,5 @@ def finalists(
     of_language = {one.language: one for one in reversed(ranked)}
     first = sorted(of_language.values(), key=ranked.index)
     best = list(dict.fromkeys([*first, *ranked]))[: max(count, len(first))]
-    packed = [one.compressed(way) for one in best for way in compressions]
+    packed = [one.compress_with(way) for one in best for way in compressions]
     return tuple(dict.fromkeys([*packed, *keep]))

@@ -14,7 +14,7 @@ from wirelab.contracts import rules
 from wirelab.contracts.codecs import Codec, encode
 from wirelab.contracts.schema import Contract
 from wirelab.contracts.values import Value, complete
-from wirelab.contracts.vary import scaled, varied
+from wirelab.contracts.vary import scale_lists, vary_sample
 from wirelab.errors import UsageError
 from wirelab.run.directory import write_whole
 
@@ -67,8 +67,8 @@ def scale(sample: Sample, factor: int) -> Sample:
     contract = sample.contract
     return replace(
         sample,
-        request=scaled(contract, contract.request, sample.request, factor),
-        reply=scaled(contract, contract.reply, sample.reply, factor),
+        request=scale_lists(contract, contract.request, sample.request, factor),
+        reply=scale_lists(contract, contract.reply, sample.reply, factor),
     )
 
 
@@ -85,7 +85,7 @@ def exchanges(sample: Sample, seed: int, count: int = REQUESTS) -> tuple[Exchang
     for a message that cannot differ."""
     contract = sample.contract
     made = []
-    for request in varied(contract, sample.request, seed, count):
+    for request in vary_sample(contract, sample.request, seed, count):
         right = rules.reply(contract, sample.reply, rules.number(contract, request))
         made.append(Exchange(request, complete(contract, contract.reply, right)))
     if len({str(one.reply) for one in made}) == 1:

@@ -55,7 +55,7 @@ def read_sample(message: Message) -> Sample:
         found = from_descriptors(descriptors, message.only or "", requests=more, replies=replies)
         return _sample(found, f"Taken from {file.name}.", message.scale)
     if message.kind is not None:
-        name, first = _imported(message.kind, message.source, message.only)
+        name, first = _import_request(message.kind, message.source, message.only)
     elif message.only is not None:
         raise UsageError("--only goes with --from or a .proto", "leave it out")
     else:
@@ -64,9 +64,9 @@ def read_sample(message: Message) -> Sample:
     return _sample(found, f"Inferred from {file.name}; edit it and give it again.", message.scale)
 
 
-def _imported(kind: str, source: str, only: str | None) -> tuple[str, bytes]:
+def _import_request(kind: str, source: str, only: str | None) -> tuple[str, bytes]:
     """Name and JSON content of the one request of a document. Raises :class:`UsageError`."""
-    imported = reading.read(kind, source, (), only, reading.Allowed(False, False)).chosen(only)
+    imported = reading.read(kind, source, (), only, reading.Allowed(False, False)).choose(only)
     found = {one.name: content for one in imported.operations if (content := _json_content(one))}
     if len(found) == 1:
         return next(iter(found.items()))

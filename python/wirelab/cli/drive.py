@@ -116,7 +116,7 @@ def measure(options: Options, display: Display) -> MeasuredDrive:
     from wirelab.format.console import Ticker
 
     known = _find_secrets(options)
-    with known.hiding_errors():
+    with known.hide_in_errors():
         spec = read_spec(options)
         for line in _describe_size(options.contract.size, spec):
             err.print(line)
@@ -419,7 +419,7 @@ def _read_request(contract: ContractOptions, target: Stack | Server, seed: int) 
         tuple(contract.data_random),
         contract.data_rows,
         contract.data_per,
-    ).described()
+    ).describe()
     if contract.mix:
         return request.mix(contract.mix, seed)
     if contract.steps:

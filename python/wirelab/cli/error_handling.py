@@ -11,9 +11,9 @@ from typing import Any, TextIO
 from click.exceptions import Exit
 
 from wirelab.errors import EXIT_INTERRUPTED, EXIT_LAB, EXIT_STORAGE, WirelabError
-from wirelab.format.console import Console, folded
+from wirelab.format.console import Console, fold
 
-__all__ = ["err", "exit_with_code", "folded", "out"]
+__all__ = ["err", "exit_with_code", "fold", "out"]
 
 out = Console()
 """Standard output, for results."""
@@ -25,10 +25,10 @@ def exit_with_code(command: Callable[..., int]) -> Callable[..., None]:
     """Makes a command exit with its code; errors print a message instead of a traceback."""
 
     @functools.wraps(command)
-    def wrapped(**options: Any) -> None:
+    def run_and_exit(**options: Any) -> None:
         raise Exit(_code(lambda: command(**options)))
 
-    return wrapped
+    return run_and_exit
 
 
 def _code(command: Callable[[], int]) -> int:
@@ -37,7 +37,7 @@ def _code(command: Callable[[], int]) -> int:
         sys.stdout.flush()
         return code
     except WirelabError as error:
-        err.print(folded(f"wirelab: {error}", err.width), style="red")
+        err.print(fold(f"wirelab: {error}", err.width), style="red")
         return error.exit_code
     except KeyboardInterrupt:
         err.print("wirelab: interrupted", style="red")
@@ -46,16 +46,16 @@ def _code(command: Callable[[], int]) -> int:
         _silence(sys.stdout, sys.stderr)
         return EXIT_STORAGE
     except OSError as error:
-        return _refused(error)
+        return _report_refusal(error)
 
 
-def _refused(error: OSError) -> int:
+def _report_refusal(error: OSError) -> int:
     """Reports that the kernel refused to read or write a file."""
     from wirelab.run.journal import FULL
 
     where = error.filename or "standard output or a file"
     message = f"wirelab: {where} cannot be read or written: {error.strerror}"
-    err.print(folded(message, err.width), style="red")
+    err.print(fold(message, err.width), style="red")
     _silence(sys.stdout)
     return EXIT_STORAGE if error.errno in FULL else EXIT_LAB
 

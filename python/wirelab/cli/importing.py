@@ -78,7 +78,7 @@ def import_(
     from wirelab.imports.experiment_text import summary, write
 
     allowed = reading.Allowed(any_target, any_file)
-    imported = reading.read(kind, source, include, only, allowed).chosen(only)
+    imported = reading.read(kind, source, include, only, allowed).choose(only)
     written = write(imported, out, force=force, any_target=any_target)
     for line in summary(written):
         console.print(line)

@@ -31,7 +31,7 @@ def init(folder: Path, participants: int, seed: int) -> int:
     """Write the tasks, the checks and the questionnaire into DIR."""
     from wirelab.survey.kit import Kit, write_kit
 
-    kit = Kit.drawn(participants, seed)
+    kit = Kit.draw(participants, seed)
     write_kit(folder, kit)
     out.print(f"{folder}: tasks in http/ and grpc/, questionnaire in index.html")
     out.print(f"next: read {folder}/README.md")

@@ -34,7 +34,7 @@ def measure(ask: Callable[[], int], rounds: int = ROUNDS) -> ClockOffset:
     return ClockOffset(there - before - trip // 2, -(-trip // 2))
 
 
-def moved_ns(before: ClockOffset, after: ClockOffset) -> int:
+def drift_ns(before: ClockOffset, after: ClockOffset) -> int:
     """By how much the offset changed for certain, nanoseconds; 0 where the two agree within their
     errors."""
     apart = abs(after.offset_ns - before.offset_ns)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from wirelab.clients.together import ClientResult, Together
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.units import format_seconds
 
 LATE_MS = 5.0
@@ -41,7 +41,8 @@ def notes(together: Together) -> Iterator[str]:
     yield from _slower(together.clients)
     if together.cores is not None and len(together.clients) > together.cores:
         yield (
-            f"{len(together.clients)} clients shared {counted(together.cores, 'core')} with the "
+            f"{len(together.clients)} clients shared {format_count(together.cores, 'core')} "
+            "with the "
             "service: more clients than cores make no more load"
         )
 

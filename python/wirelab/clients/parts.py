@@ -9,7 +9,7 @@ import msgspec
 from wirelab.documents.event import Event, Fault, Outcome
 from wirelab.documents.plan import ClosedLoad, Group, Part, Plan
 from wirelab.errors import LabError, UsageError
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.process import engine_binary
 from wirelab.process.children import Child, ProcessOptions
 from wirelab.process.engine import MARGIN_S
@@ -48,15 +48,16 @@ def refuse_indivisible(plan: Plan, count: int) -> None:
             raise UsageError(
                 "--slowest is about the calls of one engine", "leave --slowest or --clients out"
             )
-        for amount, noun, option in _divided(group):
+        for amount, noun, option in _list_divided(group):
             if amount < count:
                 raise UsageError(
-                    f"--clients {count} with {counted(amount, noun)}: a client would have none",
+                    f"--clients {count} with {format_count(amount, noun)}: a client would have "
+                    "none",
                     f"raise {option} to {count} or more",
                 )
 
 
-def _divided(group: Group) -> Iterator[tuple[int, str, str]]:
+def _list_divided(group: Group) -> Iterator[tuple[int, str, str]]:
     """What is divided: how many, what it is, and the option."""
     load, window = group.load, group.window
     kind, _, number = (group.stack.connection or "").partition("=")

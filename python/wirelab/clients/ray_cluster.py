@@ -15,7 +15,7 @@ from typing import Any
 from wirelab import installation
 from wirelab.clients.client import LoadClient
 from wirelab.errors import LabError, TrialFailed, UsageError
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.process.interruption import Interruption
 
 PLACE_S = 30.0
@@ -199,13 +199,14 @@ def _reserve(ray: Any, spec: ClientsSpec, interruption: Interruption) -> Any:
     nodes = [node for node in ray.nodes() if node["Alive"]]
     free = ray.available_resources()
     named = ", ".join(
-        f"{node['NodeName']} ({counted(int(node['Resources'].get('CPU', 0)), 'CPU')})"
+        f"{node['NodeName']} ({format_count(int(node['Resources'].get('CPU', 0)), 'CPU')})"
         for node in sorted(nodes, key=lambda node: str(node["NodeName"]))
     )
     ray.util.remove_placement_group(group)
     raise LabError(
         f"{spec.count} clients need as many nodes with a free CPU; within {PLACE_S:.0f} s the "
-        f"cluster had {len(nodes)}: {named}, with {counted(int(free.get('CPU', 0)), 'CPU')} free "
+        f"cluster had {len(nodes)}: {named}, with "
+        f"{format_count(int(free.get('CPU', 0)), 'CPU')} free "
         "together",
         f"start more nodes with `ray start`, or use --clients {len(nodes)}",
     )

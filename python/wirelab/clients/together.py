@@ -231,5 +231,5 @@ def _result(
         late_ms=1e3 * (outcome.late_s or 0.0),
         clock_offset_ms=before.offset_ns / 1e6,
         clock_error_ms=before.error_ns / 1e6,
-        clock_moved_ms=clock.moved_ns(before, after) / 1e6,
+        clock_moved_ms=clock.drift_ns(before, after) / 1e6,
     )

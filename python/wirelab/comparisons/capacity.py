@@ -85,14 +85,14 @@ class Search:
             flat = np.zeros((WIDTHS.size, 1, PLACES))
             object.__setattr__(self, "_logs", flat + np.log(LAPSE_PRIOR)[None, :, None])
 
-    def after(self, *probes: Probe) -> Search:
+    def add_probes(self, *probes: Probe) -> Search:
         """The search with further probes."""
         logs = self._logs
         for probe in probes:
             logs = logs + _log_chance(self._grid, probe)
         return replace(self, probes=(*self.probes, *probes), _logs=logs)
 
-    def above(self, rate: float) -> Search:
+    def raise_least(self, rate: float) -> Search:
         """The search in the rates from this one on, with the same probes."""
         return replace(self, least=rate)
 
@@ -101,7 +101,7 @@ class Search:
         may differ by :data:`SHIFT`."""
         step = float(self._grid[1] - self._grid[0])
         reach = round(log1p(SHIFT) / step)
-        spread = sum(_moved(self._weights, place) for place in range(-reach, reach + 1))
+        spread = sum(_shift(self._weights, place) for place in range(-reach, reach + 1))
         logs = np.log(np.maximum(spread / np.sum(spread), 1e-12))
         return replace(self, probes=(), probes_max=probes_max, _logs=logs)
 
@@ -112,7 +112,7 @@ class Search:
             return True
         if len(self.probes) < LEAST:
             return False
-        below, above = self._outside()
+        below, above = self._sum_outside()
         low, high = self.interval.bounds or (self.least, self.most)
         return max(below, above) > OUTSIDE or high / low <= SPAN
 
@@ -152,7 +152,7 @@ class Search:
     @property
     def at_edge(self) -> str:
         """``below`` or ``above`` if the limit lies outside the range, otherwise empty."""
-        below, above = self._outside()
+        below, above = self._sum_outside()
         return "below" if below > 0.5 else "above" if above > 0.5 else ""
 
     @cached_property
@@ -174,14 +174,14 @@ class Search:
     def _quantile(self, share: float) -> float:
         return float(np.exp(np.interp(share, self._below, self._grid)))
 
-    def _outside(self) -> tuple[float, float]:
+    def _sum_outside(self) -> tuple[float, float]:
         """Probabilities of a limit below and above the range."""
         grid, limits = self._grid, self._limits
         below, above = grid < np.log(self.least), grid > np.log(self.most)
         return float(limits[below].sum()), float(limits[above].sum())
 
 
-def _moved(weights: Floats, places: int) -> Floats:
+def _shift(weights: Floats, places: int) -> Floats:
     """The weights at limits that are higher by this number of places."""
     moved = np.roll(weights, places, axis=2)
     moved[:, :, slice(0, places) if places > 0 else slice(PLACES + places, PLACES)] = 0.0

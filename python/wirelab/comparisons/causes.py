@@ -31,8 +31,8 @@ from wirelab.explain.explanation import explain
 from wirelab.explain.ladders import Ladder, Rung
 from wirelab.explain.path import Refusal, Step
 from wirelab.explain.phases import phase_gaps
-from wirelab.explain.two_orders import Cells, Orders, judged, two_orders
-from wirelab.format.counting import counted
+from wirelab.explain.two_orders import Cells, Orders, judge, two_orders
+from wirelab.format.counting import format_count
 from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.run.progress import Progress
@@ -77,7 +77,7 @@ def causes(
     :func:`wirelab.run.runner.run` raises; :class:`UsageError` if the experiment does not have two
     cells that differ only in their service; :class:`LabError` if a service could not be
     measured."""
-    if figures.named(question.figure).unit != "ns":
+    if figures.require_figure(question.figure).unit != "ns":
         raise UsageError(
             f"--figure {question.figure} is not a time",
             "give for example response_p50 or service_mean",
@@ -86,7 +86,7 @@ def causes(
     cells = bench.cells
     if len(cells) != 2:
         raise UsageError(
-            f"the experiment has {counted(len(cells), 'cell')}, and an explanation needs two",
+            f"the experiment has {format_count(len(cells), 'cell')}, and an explanation needs two",
             "give two services with one message, one load and one link",
         )
     own = [cell for cell in cells if cell.external is not None]
@@ -111,9 +111,9 @@ def _stacks(bench: _Bench) -> StackAnswer:
         needed = dict.fromkeys(stack for design in designs for stack in design.stacks)
         runs["orders"] = bench.run("orders", services=_references(tuple(needed)))
         again, threshold = bench.cells_of(runs["orders"]), bench.question.threshold
-        orders = tuple(judged(design, again, bench.figure, threshold) for design in designs)
+        orders = tuple(judge(design, again, bench.figure, threshold) for design in designs)
         rest = _rest(again, along, (a.reference, b.reference), bench)
-    captured, no_packets = bench.captured(services=_references(stops))
+    captured, no_packets = bench.capture_packets(services=_references(stops))
     runs |= {"packets": captured} if captured else {}
     trials = captured.trials if captured else ()
     phases = phase_gaps(_of(trials, a.reference), _of(trials, b.reference))
@@ -187,7 +187,7 @@ def _services(bench: _Bench) -> ServiceAnswer:
     values = {**design.experiment(bench.values, bench.question.repeats), "design": "trials"}
     runs = {"conditions": bench.run("conditions", **values)}
     trials = runs["conditions"].trials
-    times, failures = _under(design, trials, figures.named(bench.question.figure))
+    times, failures = _collect_times(design, trials, figures.require_figure(bench.question.figure))
     gap = conditions.gap(times)
     if gap is None:
         reasons = dict.fromkeys(
@@ -199,11 +199,11 @@ def _services(bench: _Bench) -> ServiceAnswer:
             "a service could not be measured without changes: " + "; ".join(reasons),
             f"read the logs in {bench.folder / 'conditions' / 'trials'}",
         )
-    captured, no_packets = bench.captured()
+    captured, no_packets = bench.capture_packets()
     runs |= {"packets": captured} if captured else {}
     names = [cell.stack.reference for cell in bench.cells]
     taken = captured.trials if captured else ()
-    plain = [_at(design, design.variants[0], side, trials) for side in ("a", "b")]
+    plain = [_select_trials(design, design.variants[0], side, trials) for side in ("a", "b")]
     return ServiceAnswer(
         (names[0], names[1]),
         bench.question.figure,
@@ -229,13 +229,13 @@ def _connections(trials: Sequence[Trial]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _under(
+def _collect_times(
     design: outside.Design, trials: Sequence[Trial], figure: Figure
 ) -> tuple[conditions.Times, Mapping[str, str]]:
     """Times under every condition, and the reason if a condition has none."""
     times, failures = {}, {}
     for variant in design.variants:
-        both = [_at(design, variant, side, trials) for side in ("a", "b")]
+        both = [_select_trials(design, variant, side, trials) for side in ("a", "b")]
         made = [[v for t in one if (v := figure.of(t)) is not None] for one in both]
         times[variant.condition.id] = (made[0], made[1])
         failed = [t.reason for one in both for t in one if t.status == "failed"]
@@ -250,7 +250,7 @@ def _under(
     return times, failures
 
 
-def _at(
+def _select_trials(
     design: outside.Design, variant: outside.Variant, side: str, trials: Sequence[Trial]
 ) -> list[Trial]:
     """The trials of one service under one condition."""
@@ -272,7 +272,7 @@ def _example(trial: Trial) -> str:
 
 
 def _mean(trials: Sequence[Trial], figure: str) -> float | None:
-    found = [v for trial in trials if (v := figures.named(figure).of(trial)) is not None]
+    found = [v for trial in trials if (v := figures.require_figure(figure).of(trial)) is not None]
     return sum(found) / len(found) if found else None
 
 
@@ -311,7 +311,7 @@ class _Bench:
     @property
     def figure(self) -> Figure:
         """What is explained."""
-        return figures.named(self.question.figure)
+        return figures.require_figure(self.question.figure)
 
     def cells_of(self, run: Run) -> Cells:
         """The cells of a run that differ in their stack alone, by its reference."""
@@ -334,7 +334,7 @@ class _Bench:
             **asdict(self.question.accept),
         )
 
-    def captured(self, **changes: Any) -> tuple[Run | None, str]:
+    def capture_packets(self, **changes: Any) -> tuple[Run | None, str]:
         """The experiment with packet capture, or the reason why packets cannot be captured."""
         if os.geteuid() != 0:
             return None, "capturing packets needs root"

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import log, log1p
 
-from wirelab.explain.effect import article, effect, noun, priority, than, verb, wording
+from wirelab.explain.effect import (
+    article,
+    choose_conjunction,
+    choose_wording,
+    effect,
+    noun,
+    priority,
+    verb,
+)
 from wirelab.explain.figures import is_bounded
 from wirelab.format.sanitize import sanitize
 from wirelab.records.trial import Trial
@@ -59,9 +67,9 @@ class FigureFinding:
     def sentence(self, names: tuple[str, str]) -> str:
         """``grpc used 1.8 times as much service CPU per call (1.6 to 2.0) as rest.``"""
         first, second = map(sanitize, names)
-        size = effect(self.ratio, wording(self.figure), noun(self.figure))
+        size = effect(self.ratio, choose_wording(self.figure), noun(self.figure))
         what = f"{article(self.figure)}{size}"
-        return f"{second} {verb(self.figure)} {what} {than(self.ratio)} {first}."
+        return f"{second} {verb(self.figure)} {what} {choose_conjunction(self.ratio)} {first}."
 
 
 def findings(

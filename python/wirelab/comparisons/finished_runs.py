@@ -68,7 +68,7 @@ def difference(
     before = {point_key(cell.point): cell for cell in cells(first.trials)}
     after = {point_key(cell.point): cell for cell in cells(second.trials)}
     shared = [(cell, after[key]) for key, cell in before.items() if key in after]
-    compared = [one for pair in shared for one in _compared(*pair, figures, threshold)]
+    compared = [one for pair in shared for one in _compare_cells(*pair, figures, threshold)]
     verdicts = family([one.comparison for one in compared])
     seen = {point_key(one.point) for one in compared}
     return RunDifference(
@@ -80,7 +80,7 @@ def difference(
     )
 
 
-def _compared(
+def _compare_cells(
     before: Cell, after: Cell, figures: Sequence[Figure], threshold: float
 ) -> Iterator[CellDifference]:
     for figure in figures:
@@ -95,7 +95,7 @@ def _conditions(first: Manifest, second: Manifest) -> Iterator[str]:
     for name in MACHINE:
         pair = first.machine.get(name), second.machine.get(name)
         if pair[0] != pair[1]:
-            yield f"{name}: {_shown(pair[0])}, then {_shown(pair[1])}"
+            yield f"{name}: {_format_value(pair[0])}, then {_format_value(pair[1])}"
     if first.git_revision != second.git_revision:
         yield f"revision: {_short(first.git_revision)}, then {_short(second.git_revision)}"
     if first.engine.sha256 != second.engine.sha256:
@@ -103,12 +103,12 @@ def _conditions(first: Manifest, second: Manifest) -> Iterator[str]:
     for name in sorted({*first.versions, *second.versions}):
         old, new = first.versions.get(name), second.versions.get(name)
         if old != new:
-            yield f"{name}: {_shown(old)}, then {_shown(new)}"
+            yield f"{name}: {_format_value(old)}, then {_format_value(new)}"
     if first.experiment_sha256 != second.experiment_sha256:
         yield "experiment: different files; only common cells are compared"
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "unknown" if value is None else str(value)
 
 

@@ -190,7 +190,7 @@ def with_findings(made: Gate) -> Gate:
     return replace(made, findings=findings(made.pairs.trials, made.figure, made.threshold))
 
 
-def kept(trials: Sequence[Trial], comparison: Comparison) -> Gate | None:
+def read_gate(trials: Sequence[Trial], comparison: Comparison) -> Gate | None:
     """The verdict on the question that a manifest keeps, with what is known of other figures; None
     if it cannot be answered, for example for a figure that this version of wirelab does not
     know."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from wirelab.explain.effect import effect, noun, wording
+from wirelab.explain.effect import choose_wording, effect, noun
 from wirelab.format.counting import of_all
 from wirelab.format.units import format_seconds
 from wirelab.records.trial import Trial
@@ -115,13 +115,13 @@ def figure_guard(
     known = [(a, b) for a, b in values if a and b]
     lacking = len(values) - len(known)
     if lacking >= LACKING_MAX or (lacking and not known):
-        return Guard(figure.name, "lacking", _lacking(figure, pairs))
+        return Guard(figure.name, "lacking", _describe_missing_calls(figure, pairs))
     if not known:
         return Guard(figure.name, "undecided", f"{noun(figure)} of no pair is known")
     margin = max(MARGIN, threshold)
     a_values, b_values = zip(*known, strict=True)
     decision = judge(a_values, b_values, margin, confidence)
-    words = f"{noun(figure)} {effect(decision.ratio, wording(figure))}"
+    words = f"{noun(figure)} {effect(decision.ratio, choose_wording(figure))}"
     if decision.outcome in ("higher", "lower"):
         is_better = decision.outcome == figure.better
         return Guard(figure.name, "holds" if is_better else "worse", words, decision.ratio)
@@ -137,7 +137,7 @@ def _is_no_worse(ratio: Interval, figure: Figure, margin: float) -> bool:
     return high <= 1.0 + margin if figure.better == "lower" else low >= 1.0 / (1.0 + margin)
 
 
-def _lacking(figure: Figure, pairs: Sequence[tuple[Trial, Trial]]) -> str:
+def _describe_missing_calls(figure: Figure, pairs: Sequence[tuple[Trial, Trial]]) -> str:
     """``p99 response time: 958 of 1,000 calls in a trial; `--duration 2.4s` ``."""
     which = figure.name.removeprefix("response_").removesuffix("_good")
     needed = calls_needed(which)

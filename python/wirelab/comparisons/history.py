@@ -90,7 +90,7 @@ class Series:
     visible in these runs, None where no sensible number is enough."""
 
 
-def ordered(every: Sequence[tuple[Run, Manifest]]) -> list[Past]:
+def sort_by_start(every: Sequence[tuple[Run, Manifest]]) -> list[Past]:
     """Sorts runs by start; runs without a start come first, by the names of their folders."""
     past = [Past(run, manifest) for run, manifest in every]
     return sorted(past, key=lambda one: (one.started, str(one.run.folder)))
@@ -169,7 +169,7 @@ def _series(group: _Group, past: Sequence[Past], cut: float, level: float) -> It
     for point, one, inside in zip(group.points, group.series, borders, strict=True):
         runs = len(one.values)
         shown = None if group.spread is None else visible_step(runs, group.spread, level)
-        needed = _needed(runs, group.spread, level, visible=shown)
+        needed = _count_runs_needed(runs, group.spread, level, visible=shown)
         yield Series(
             point,
             group.figure,
@@ -182,7 +182,7 @@ def _series(group: _Group, past: Sequence[Past], cut: float, level: float) -> It
         )
 
 
-def _needed(
+def _count_runs_needed(
     runs: int, spread: RunSpread | None, level: float, *, visible: float | None
 ) -> int | None:
     if visible is not None and visible <= log1p(CHANGE):

@@ -15,14 +15,14 @@ from wirelab.comparisons.steady_limit import (
     TooFewCalls,
     Windows,
     find_limit,
-    rounded,
+    round_rate,
 )
 from wirelab.errors import LabError, UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import yaml_source as documents
 from wirelab.explain.thresholds import Condition
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.records.trial import Trial
 from wirelab.run import runner as running
 from wirelab.run.progress import Progress
@@ -133,7 +133,7 @@ def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAns
     Raises what :func:`wirelab.run.runner.run` raises; :class:`UsageError` if the experiment has
     more than one cell; :class:`LabError` if a trial fails."""
     bench = _Bench(question, folder, progress)
-    (closed,) = bench.measured([{"closed": {"users": USERS}}], "closed")
+    (closed,) = bench.measure([{"closed": {"users": USERS}}], "closed")
     rate = closed.result.rate_per_s
     if rate <= 0.0:
         examples = closed.result.error_examples
@@ -146,8 +146,8 @@ def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAns
     found = find_limit(probes.ask, rate, bench.windows, question.probes_max)
     curve: tuple[Trial, ...] = ()
     if question.curve and found.is_measurable and not found.search.at_edge:
-        rates = [rounded(share * found.limit.estimate) for share in CURVE]
-        made = bench.measured([_open(one) for one in rates], "curve")
+        rates = [round_rate(share * found.limit.estimate) for share in CURVE]
+        made = bench.measure([_open(one) for one in rates], "curve")
         curve = tuple(sorted(made, key=lambda trial: trial.point.load.rate or 0.0))
     return LimitAnswer(found, rate, probes.engine_bound, curve, folder)
 
@@ -188,7 +188,7 @@ class _Probes:
     def ask(self, rate: float, seconds: float) -> bool:
         """Whether a trial meets the objective. Raises :class:`TooFewCalls`."""
         self.count += 1
-        (trial,) = self.bench.measured([_open(rate)], f"probe-{self.count:02}", seconds)
+        (trial,) = self.bench.measure([_open(rate)], f"probe-{self.count:02}", seconds)
         is_met = self.objective.is_met(trial)
         self.engine_bound |= not is_met and client_bound(trial)
         return is_met
@@ -211,7 +211,7 @@ class _Bench:
             return Windows(first, first)
         return Windows(first, max(first, self.question.window_max_s or GROWTH * first))
 
-    def measured(
+    def measure(
         self, loads: Sequence[dict[str, object]], name: str, window_s: float | None = None
     ) -> tuple[Trial, ...]:
         """One trial per load; trials that the run directory already contains are not repeated."""
@@ -224,7 +224,7 @@ class _Bench:
         cells = len(planning.schedule(experiment, manifests.load()).cells)
         if cells != len(loads):
             raise UsageError(
-                f"the experiment has {counted(cells // len(loads), 'cell')} per load, not one",
+                f"the experiment has {format_count(cells // len(loads), 'cell')} per load, not one",
                 "give one service with one message and one link",
             )
         folder = self.folder / name

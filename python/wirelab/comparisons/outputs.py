@@ -8,8 +8,8 @@ from math import exp, log, sqrt
 
 from wirelab.comparisons import shared_wait
 from wirelab.comparisons.gate import Gate, further_pairs
-from wirelab.explain.effect import capitalized, noun
-from wirelab.format.counting import counted, of_all
+from wirelab.explain.effect import capitalize_first, noun
+from wirelab.format.counting import format_count, of_all
 from wirelab.format.numbers import DASH, digits, quantity, ratio_limits
 from wirelab.format.sanitize import sanitize
 
@@ -49,28 +49,28 @@ def sentences(made: Gate, names: tuple[str, str]) -> list[str]:
 def _answer(made: Gate, names: tuple[str, str]) -> str:
     first, second = (sanitize(name) for name in names)
     if made.outcome == "failed":
-        return f"{_failed(made, first, second)}."
+        return f"{_describe_failures(made, first, second)}."
     if made.fails_more:
         a, b = (of_all(calls.failed, calls.made, "call") for calls in made.pairs.calls)
         return f"{second} is worse than {first}: {b} failed, compared with {a} for {first}."
     if worse := made.guards_of("worse"):
-        of_figure = f"{made.figure.title}: {made.outcome_of_figure} ({_known(made)})"
-        return f"{second} is worse than {first}: {worse[0].reason}. {capitalized(of_figure)}."
+        of_figure = f"{made.figure.title}: {made.outcome_of_figure} ({_describe_interval(made)})"
+        return f"{second} is worse than {first}: {worse[0].reason}. {capitalize_first(of_figure)}."
     guarded = "".join(f"; not guarded: {guard.reason}" for guard in made.unguarded)
     if made.outcome_of_figure == "undecided":
         more = further_pairs(made)
-        hint = f", about {counted(more, 'more pair')} may decide (--pairs)" if more else ""
+        hint = f", about {format_count(more, 'more pair')} may decide (--pairs)" if more else ""
         against = f"{second} against {first} in {made.figure.title}"
-        return f"Undecided: {against} ({_known(made)}){hint}{guarded}."
+        return f"Undecided: {against} ({_describe_interval(made)}){hint}{guarded}."
     verdict = f"{second} is {WORDS[made.outcome_of_figure]} {first} in {made.figure.title}"
     if made.outcome == "undecided":
-        return f"Undecided: {verdict} ({_known(made)}){guarded}."
-    return f"{verdict} ({_known(made)})."
+        return f"Undecided: {verdict} ({_describe_interval(made)}){guarded}."
+    return f"{verdict} ({_describe_interval(made)})."
 
 
-def _known(made: Gate) -> str:
+def _describe_interval(made: Gate) -> str:
     """``ratio 1.13, 95 % interval 1.04 to 1.27; 12 pairs``."""
-    interval, pairs = made.ratio, counted(len(made.pairs.a), "pair")
+    interval, pairs = made.ratio, format_count(len(made.pairs.a), "pair")
     if interval.bounds is None:
         return f"no interval: {interval.reason}; {pairs}"
     span = ratio_limits(*interval.bounds, made.threshold)
@@ -83,7 +83,7 @@ def markdown(made: Gate, names: tuple[str, str], marks: tuple[str, str] = ("", "
     icons = {"better": "✅", "equivalent": "✅", "worse": "❌", "failed": "❌", "undecided": "❔"}
     first, second = (sanitize(name).replace("|", r"\|") for name in names)
     means = (mean(values, made) for values in (made.pairs.a, made.pairs.b))
-    a, b = (marked(text, mark) for text, mark in zip(means, marks, strict=True))
+    a, b = (append_mark(text, mark) for text, mark in zip(means, marks, strict=True))
     bounds = made.ratio.bounds
     span = "–" if bounds is None else ratio_limits(*bounds, made.threshold)
     ratio = digits(made.ratio.estimate) if made.pairs.a else "–"
@@ -156,14 +156,14 @@ def mean(values: tuple[float, ...], made: Gate) -> str:
     return quantity(exp(sum(map(log, values)) / len(values)), made.figure.unit)
 
 
-def marked(text: str, mark: str) -> str:
+def append_mark(text: str, mark: str) -> str:
     """A figure with what marked it: ``12.3 k/s (engine backlog, up to 12 %)``."""
     return f"{text} ({mark})" if mark else text
 
 
-def _failed(made: Gate, first: str, second: str) -> str:
+def _describe_failures(made: Gate, first: str, second: str) -> str:
     failed = made.pairs.failed
-    why = f"{counted(len(failed), 'pair')} failed ({sanitize(failed[0])})" if failed else ""
+    why = f"{format_count(len(failed), 'pair')} failed ({sanitize(failed[0])})" if failed else ""
     if made.pairs.a:
         return f"{second} was not compared with {first}: {why}"
     return f"Nothing was measured: {why or 'no pair has trials of both services'}"

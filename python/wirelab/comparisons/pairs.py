@@ -16,7 +16,7 @@ from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.model import Experiment
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.records.trial import Trial
 from wirelab.run import directory as run_directory
 from wirelab.run import runner as running
@@ -92,7 +92,7 @@ def _plan_as(question: Question, values: Mapping[str, object], design: object) -
     return _Plan(source, experiment, planning.schedule(experiment, manifests.load()))
 
 
-def _begun_design(folder: Path) -> str | None:
+def _read_design(folder: Path) -> str | None:
     """The design of the comparison in that folder; None if there is none."""
     if not (folder / MANIFEST).exists():
         return None
@@ -113,13 +113,14 @@ def compare(
     """Runs pairs until their confidence sequence decides, or ``pairs_max`` is reached; continues an
     earlier comparison in the same folder. Raises what :func:`wirelab.run.runner.run` raises, and
     :class:`UsageError` if the experiment does not have two cells."""
-    plan = _plan(question, _begun_design(folder))
+    plan = _plan(question, _read_design(folder))
     if plan.reason and progress is not None:
         progress.note(f"one service at a time: {plan.reason}")
     experiment, planned = plan.experiment, plan.schedule
     if len(planned.cells) != 2:
         raise UsageError(
-            f"the experiment has {counted(len(planned.cells), 'cell')}, and a comparison needs two",
+            f"the experiment has {format_count(len(planned.cells), 'cell')}, and a comparison "
+            "needs two",
             "give two services with one message, one load and one link",
         )
     first, second = (point_key(cell.point) for cell in planned.cells)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import exp, log
 from statistics import fmean
 
-from wirelab.explain.figures import named
+from wirelab.explain.figures import require_figure
 from wirelab.format.numbers import quantity
 from wirelab.records.trial import Trial
 from wirelab.statistics.figure import CLIENT_CPU, RESPONSE_P50, SERVICE_CPU
@@ -60,5 +60,5 @@ def _wait_ns(trials: Sequence[Trial]) -> float | None:
     return whole - cpu if whole - cpu >= WAITING * whole else None
 
 
-_SERVICE_CORES = named("service_cores").of
-_CLIENT_CORES = named("client_cores").of
+_SERVICE_CORES = require_figure("service_cores").of
+_CLIENT_CORES = require_figure("client_cores").of

@@ -85,7 +85,7 @@ class SteadyLimit:
         if self.failed_check is None:
             return self.search.held_up
         missed = [Probe(self.failed_check, met=False)] * ATTEMPTS
-        return self.search.after(*missed).held_up
+        return self.search.add_probes(*missed).held_up
 
     @property
     def settled(self) -> bool:
@@ -110,7 +110,7 @@ def find_limit(
 ) -> SteadyLimit:
     """Searches around the rate of a closed load. Raises what ``ask`` raises; :class:`TooFewCalls`
     only where no rate in the range has enough calls."""
-    search = _searched(
+    search = _run_search(
         ask, Search(*range_around(closed_rate), probes_max=probes_max), windows.first_s
     )
     seconds = windows.first_s
@@ -119,7 +119,7 @@ def find_limit(
     is_near = search.interval.estimate >= NEAR_FROM * closed_rate
     while is_near and not search.at_edge and 2.0 * seconds <= windows.longest_s:
         seconds *= 2.0
-        longer = _searched(ask, search.with_longer_windows(_probes(probes_max)), seconds)
+        longer = _run_search(ask, search.with_longer_windows(_probes(probes_max)), seconds)
         probes += [(seconds, one) for one in longer.probes]
         moves.append(longer.interval.estimate / search.interval.estimate - 1.0)
         search = longer
@@ -134,16 +134,16 @@ def _probes(probes_max: int) -> int:
     return max(1, round(SHARE_OF_PROBES * probes_max))
 
 
-def _searched(ask: Ask, search: Search, seconds: float) -> Search:
+def _run_search(ask: Ask, search: Search, seconds: float) -> Search:
     while not search.done:
-        rate = rounded(search.next_rate)
+        rate = round_rate(search.next_rate)
         try:
-            search = search.after(Probe(rate, ask(rate, seconds)))
+            search = search.add_probes(Probe(rate, ask(rate, seconds)))
         except TooFewCalls:
             # Windows at lower rates have too few calls: search above this rate.
             if rate * ENOUGH_FROM >= search.most:
                 raise
-            search = search.above(rate * ENOUGH_FROM)
+            search = search.raise_least(rate * ENOUGH_FROM)
     return search
 
 
@@ -151,7 +151,7 @@ def _check(ask: Ask, search: Search, seconds: float) -> tuple[float | None, int]
     """The lowest rate that fails, and the number of trials."""
     made = 0
     for share in CHECKED:
-        rate = rounded(share * search.interval.estimate)
+        rate = round_rate(share * search.interval.estimate)
         try:
             for _ in range(ATTEMPTS):
                 made += 1
@@ -165,6 +165,6 @@ def _check(ask: Ask, search: Search, seconds: float) -> tuple[float | None, int]
     return None, made
 
 
-def rounded(rate: float) -> float:
+def round_rate(rate: float) -> float:
     """With four significant digits: rates appear in file names and on the page."""
     return float(f"{rate:.4g}")

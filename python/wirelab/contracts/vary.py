@@ -51,7 +51,7 @@ _ATTEMPTS = 20
 """For a map's key that no other entry has."""
 
 
-def varied(contract: Contract, sample: Value, seed: int, count: int) -> list[Value]:
+def vary_sample(contract: Contract, sample: Value, seed: int, count: int) -> list[Value]:
     """Requests of the sample's size; the same seed gives the same requests."""
     whole = complete(contract, contract.request, sample)
     return [_vary(contract, whole, random.Random(f"{seed}/{number}")) for number in range(count)]
@@ -163,7 +163,7 @@ def _vary_moment(kind: Kind, value: moments.Moment, rng: random.Random) -> momen
     return made, varied_nanos if abs(varied_nanos) < 10**9 else nanos
 
 
-def scaled(contract: Contract, message: str, value: Value, factor: float) -> Value:
+def scale_lists(contract: Contract, message: str, value: Value, factor: float) -> Value:
     """The value with ``factor`` times as many items in its outermost lists, repeated in turn; at
     least one. Raises :class:`UsageError` where it has no list with items."""
     done, count = _scale(contract, message, value, factor)

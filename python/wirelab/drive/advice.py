@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 
-from wirelab.checks.backlog import arrivals, left_behind
+from wirelab.checks.backlog import arrivals, count_unfinished
 from wirelab.checks.system_noise import WAITED_SHARE_MAX, are_short
 from wirelab.documents.event import Process
 from wirelab.drive.amount import Amount
 from wirelab.drive.server_noise import KeptOff
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.units import format_seconds
 from wirelab.records.group import GroupResult
 from wirelab.stack.reference import Stack
@@ -42,11 +42,11 @@ def hints(
         short = _short(group, amount)
         # A load that is to change has no steady rate.
         changes = amount.stages or amount.bursts
-        steady = _unreached(group, amount) if changes else _unsteady(target, group)
+        steady = _advise_missed_stages(group, amount) if changes else _unsteady(target, group)
     # A stream that was ended as requested takes its connection of HTTP/1.1 along.
     keeps = keeps and not (group.streams and group.streams.stopped)
-    unasked = _unasked(group) if is_websocket and keeps else None
-    ended = _ended(group) if keeps and not unasked else None
+    unasked = _advise_unsolicited(group) if is_websocket and keeps else None
+    ended = _advise_keep_alive(group) if keeps and not unasked else None
     found = (
         _nobody(target, group),
         _tls(target, group),
@@ -54,24 +54,24 @@ def hints(
         _version(target, group),
         unasked,
         ended,
-        _closed_later(group) if keeps else None,
-        _sent_away(target, group),
+        _advise_reuse_limit(group) if keeps else None,
+        _advise_goaway(target, group),
         _resent(group),
         _framing(group),
-        _paused_connecting(group),
+        _advise_reconnect_pauses(group),
         short,
         _none_ended(group),
-        _behind(group, amount),
+        _advise_backlog(group, amount),
         steady,
     )
     return [hint for hint in found if hint is not None]
 
 
 def _nobody(target: Stack | Server, group: GroupResult) -> str | None:
-    if isinstance(target, Stack) or not _refused(group):
+    if isinstance(target, Stack) or not _is_refused(group):
         return None
     if group.ok:
-        refused = counted(group.errors_by_kind.get("refused", 0), "call")
+        refused = format_count(group.errors_by_kind.get("refused", 0), "call")
         return (
             f"the server at {target.address} was away for a part of the run: its port refused "
             f"{refused}, and the rate, which is of good calls, is one of the whole window"
@@ -82,11 +82,15 @@ def _nobody(target: Stack | Server, group: GroupResult) -> str | None:
 def noise(group: GroupResult, process: Process, kept_off: KeptOff | None = None) -> list[str]:
     """Sentences about other work of the machine that the result contains, from the engine's
     ``process`` and what was observed of the server; none on a quiet machine."""
-    found = (_waited(group, process), _server_waited(group, kept_off), _paused(group, process))
+    found = (
+        _advise_waits(group, process),
+        _server_waited(group, kept_off),
+        _advise_pauses(group, process),
+    )
     return [one for one in found if one is not None]
 
 
-def _waited(group: GroupResult, process: Process) -> str | None:
+def _advise_waits(group: GroupResult, process: Process) -> str | None:
     """The engine had no core of its own."""
     waited = process.run_delay_s
     if waited is None or waited <= WAITED_SHARE_MAX * group.window_s:
@@ -112,7 +116,7 @@ def _server_waited(group: GroupResult, kept_off: KeptOff | None) -> str | None:
     )
 
 
-def _paused(group: GroupResult, process: Process) -> str | None:
+def _advise_pauses(group: GroupResult, process: Process) -> str | None:
     """The engine was stopped, or the machine was."""
     pauses = process.pauses
     if pauses is None or are_short(pauses, group.window_s):
@@ -124,7 +128,7 @@ def _paused(group: GroupResult, process: Process) -> str | None:
     )
 
 
-def _refused(group: GroupResult) -> bool:
+def _is_refused(group: GroupResult) -> bool:
     """The port was closed, at least for a time."""
     return "connection_refused" in _codes(group)
 
@@ -147,11 +151,11 @@ def _none_ended(group: GroupResult) -> str | None:
     return f"{reason}: more --calls, and --max-time longer than they take, or --warmup"
 
 
-def _behind(group: GroupResult, amount: Amount) -> str | None:
+def _advise_backlog(group: GroupResult, amount: Amount) -> str | None:
     """Calls that arrived by the rate and had not ended when the window closed."""
     if group.load != "open" or not group.ok or not group.ended:
         return None
-    behind, allowed = left_behind(group, amount.concurrency())
+    behind, allowed = count_unfinished(group, amount.concurrency())
     if behind <= allowed:
         return None
     return (
@@ -162,7 +166,7 @@ def _behind(group: GroupResult, amount: Amount) -> str | None:
     )
 
 
-def _sent_away(target: Stack | Server, group: GroupResult) -> str | None:
+def _advise_goaway(target: Stack | Server, group: GroupResult) -> str | None:
     if isinstance(target, Stack) or "not_processed" not in _codes(group):
         return None
     return (
@@ -176,7 +180,7 @@ def _resent(group: GroupResult) -> str | None:
     if not group.resent:
         return None
     return (
-        f"{counted(group.resent, 'call')} of {group.calls:,} had to be sent again, since the "
+        f"{format_count(group.resent, 'call')} of {group.calls:,} had to be sent again, since the "
         "server had not processed them (GOAWAY or REFUSED_STREAM, RFC 9113 section 8.7); their "
         "times include it"
     )
@@ -186,18 +190,18 @@ def _framing(group: GroupResult) -> str | None:
     if not group.framing:
         return None
     return (
-        f"{counted(group.framing, 'reply')} had both Transfer-Encoding, by which "
+        f"{format_count(group.framing, 'reply')} had both Transfer-Encoding, by which "
         "it was read, and Content-Length (RFC 9112 section 6.3): each such connection was closed, "
         "and the times include opening the next"
     )
 
 
-def _paused_connecting(group: GroupResult) -> str | None:
+def _advise_reconnect_pauses(group: GroupResult) -> str | None:
     """Calls waited for an attempt to connect."""
     paused_s = group.reconnect_pause_s or 0.0
     if paused_s < PAUSE_S_MIN:
         return None
-    failed = counted(group.connections_failed or 0, "connection")
+    failed = format_count(group.connections_failed or 0, "connection")
     return (
         f"{failed} failed or ended without a reply, and calls waited "
         f"{format_seconds(paused_s)} in all before the next attempts: the pause "
@@ -205,13 +209,14 @@ def _paused_connecting(group: GroupResult) -> str | None:
     )
 
 
-def _unasked(group: GroupResult) -> str | None:
+def _advise_unsolicited(group: GroupResult) -> str | None:
     """A server of WebSocket that sends messages by itself, or more than were expected."""
     opened = (group.connections_opened or 0) - (group.connections_peak or 0) - group.errors
     if not group.ok or opened <= 0:
         return None
     return (
-        f"{counted(opened, 'connection')} ended between two calls: the server closed them, or sent "
+        f"{format_count(opened, 'connection')} ended between two calls: the server closed them, "
+        "or sent "
         "what no call asked for. Such a message ends its connection, or is taken for a reply of "
         "the next call, whose times are then wrong; --expect-messages is the number of replies "
         "to each call"
@@ -270,7 +275,7 @@ def _version(target: Stack | Server, group: GroupResult) -> str | None:
     return None
 
 
-def _ended(group: GroupResult) -> str | None:
+def _advise_keep_alive(group: GroupResult) -> str | None:
     """A server that ends connections which the caller would keep: closing and opening are
     then what was measured."""
     opened = (group.connections_opened or 0) - (group.connections_peak or 0)
@@ -282,7 +287,7 @@ def _ended(group: GroupResult) -> str | None:
     )
 
 
-def _closed_later(group: GroupResult) -> str | None:
+def _advise_reuse_limit(group: GroupResult) -> str | None:
     """A server that ends each connection after a number of replies, without announcing it."""
     opened, peak = group.connections_opened or 0, group.connections_peak or 0
     closed = sum(group.errors_by_kind.get(kind, 0) for kind in ("closed", "reset"))
@@ -296,7 +301,7 @@ def _closed_later(group: GroupResult) -> str | None:
     )
 
 
-def _unreached(group: GroupResult, amount: Amount) -> str | None:
+def _advise_missed_stages(group: GroupResult, amount: Amount) -> str | None:
     """A stage that did not reach its level, or bursts that ran into each other."""
     if not group.ok or not group.periods:
         return None
@@ -306,7 +311,7 @@ def _unreached(group: GroupResult, amount: Amount) -> str | None:
 
     gaps = {"gaps": "exponential"} if amount.poisson else {}
     load = msgspec.convert({**amount.load(), **gaps}, LoadRecord)
-    reached, reason = periods.judged(load, group)
+    reached, reason = periods.judge(load, group)
     if reached:
         return None
     more = "" if group.load == "closed" else ": more --connections or --in-flight make room"
@@ -324,7 +329,7 @@ def _kinds(group: GroupResult) -> list[str]:
 
 def _unsteady(target: Stack | Server, group: GroupResult) -> str | None:
     """A rate that moved during the window, as that of a service which still compiles."""
-    if not group.ok or group.window_s < WINDOW_S_MIN or _refused(group):
+    if not group.ok or group.window_s < WINDOW_S_MIN or _is_refused(group):
         return None
     # Loaded after the calls, for which nobody then waits.
     from wirelab.checks.load import whole_slots

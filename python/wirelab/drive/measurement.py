@@ -113,7 +113,7 @@ def measure(spec: DriveSpec, display: Display, on_build: OnBuild) -> MeasuredDri
         **msgspec.to_builtins(summary(outcome, spec.amount)),
         "hints": [*notes, *advice],
         "noise": [
-            *noise(group, outcome.process, server_noise.kept_off(group)),
+            *noise(group, outcome.process, server_noise.measure_waits(group)),
             *(comparison.notes(together) if together else ()),
         ],
         "clients": msgspec.to_builtins(together.clients) if together else [],

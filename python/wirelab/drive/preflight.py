@@ -57,7 +57,9 @@ def look_ahead(url: str, call: Call, *, follow: bool, cookies: bool, any_target:
         hops,
     )
     _server(url, any_target=any_target)
-    request = urllib.request.Request(url, call.body, _joined(call.headers), method=_method(call))
+    request = urllib.request.Request(
+        url, call.body, _join_headers(call.headers), method=_method(call)
+    )
     try:
         with opener.open(request, timeout=ANSWER_S_MAX) as reply:
             last = reply.geturl()
@@ -73,7 +75,9 @@ def look_ahead(url: str, call: Call, *, follow: bool, cookies: bool, any_target:
     notes = list(hops.notes)
     has_body = hops.method is None
     if hops.notes:
-        kept = _kept(_joined(call.headers), has_body=has_body, same_host=not hops.leaves_host)
+        kept = _keep_headers(
+            _join_headers(call.headers), has_body=has_body, same_host=not hops.leaves_host
+        )
         headers = tuple(pair for pair in call.headers if pair[0] in kept)
         call = replace(call, headers=headers)
     if not has_body:
@@ -126,12 +130,12 @@ class _Hops(urllib.request.HTTPRedirectHandler):
         return urllib.request.Request(
             newurl,
             req.data if keeps else None,
-            _kept(req.headers, has_body=keeps, same_host=not self.leaves_host),
+            _keep_headers(req.headers, has_body=keeps, same_host=not self.leaves_host),
             method=req.get_method() if keeps else "GET",
         )
 
 
-def _kept(headers: Mapping[str, str], *, has_body: bool, same_host: bool) -> dict[str, str]:
+def _keep_headers(headers: Mapping[str, str], *, has_body: bool, same_host: bool) -> dict[str, str]:
     """What the next request still sends."""
     gone = {"host"}
     if not has_body:
@@ -141,7 +145,7 @@ def _kept(headers: Mapping[str, str], *, has_body: bool, same_host: bool) -> dic
     return {name: value for name, value in headers.items() if name.lower() not in gone}
 
 
-def _joined(headers: tuple[tuple[str, str], ...]) -> dict[str, str]:
+def _join_headers(headers: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """A repeated header as one list, which means the same (RFC 9110, section 5.3)."""
     joined: dict[str, str] = {}
     for name, value in headers:

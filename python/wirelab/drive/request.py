@@ -68,7 +68,7 @@ class Data:
     rows: int | None = None
     per: str | None = None
 
-    def described(self) -> Json | None:
+    def describe(self) -> Json | None:
         """As an experiment file has it; None without data. Raises :class:`UsageError`."""
         if self.file is None and not self.random:
             return None
@@ -104,19 +104,19 @@ def with_data(message: Message, data: Json, seed: int) -> Request:
     described: Json = {"operation": message.operation, "data": data}
     if OPERATIONS[str(message.operation)].is_sized:
         described["bytes"] = format_bytes(message.bytes)
-    return _described("--data-file and --data-random", described, seed)
+    return _check_request("--data-file and --data-random", described, seed)
 
 
 def mix(texts: Sequence[str], seed: int) -> Request:
     """``OPERATION[:SIZE][@WEIGHT]``, one of which each arrival is. Raises :class:`UsageError`."""
-    return _described("--mix", {"name": NAME, "mix": list(map(_part, texts))}, seed)
+    return _check_request("--mix", {"name": NAME, "mix": list(map(_part, texts))}, seed)
 
 
 def steps(texts: Sequence[str], data: Json | None, seed: int) -> Request:
     """``OPERATION[:SIZE][:FIELD=REPLY_FIELD[@STEP]]...``, in this order. Raises
     :class:`UsageError`."""
     described: Json = {"name": NAME, "steps": list(map(_step, texts))}
-    return _described("--step", {**described, "data": data} if data else described, seed)
+    return _check_request("--step", {**described, "data": data} if data else described, seed)
 
 
 def _part(text: str) -> Json:
@@ -199,7 +199,7 @@ def _random_field(text: str) -> tuple[str, Json]:
     )
 
 
-def _described(option: str, described: Json, seed: int) -> Request:
+def _check_request(option: str, described: Json, seed: int) -> Request:
     """Checked by the rules of experiment files, which are loaded for it alone."""
     from pydantic import ValidationError
 

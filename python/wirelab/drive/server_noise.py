@@ -47,7 +47,7 @@ class ServerNoise:
         if self._sampler is not None:
             self._sampler.mark()
 
-    def kept_off(self, group: GroupResult) -> KeptOff | None:
+    def measure_waits(self, group: GroupResult) -> KeptOff | None:
         """What was observed within the group's window; None if that is not known."""
         start = group.window_start_ns
         if self._sampler is None or start is None or not group.window_s:

@@ -27,7 +27,7 @@ from wirelab.process.databases import Stores
 from wirelab.process.endpoint import Endpoint, ListenSpec
 from wirelab.process.engine import Drive, RunObserver
 from wirelab.process.interruption import Interruption
-from wirelab.process.listeners import listening_pids
+from wirelab.process.listeners import find_listeners
 from wirelab.process.proxies import Place
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs, Service, Settings
@@ -125,7 +125,7 @@ def drive_server(
     plan = {"threads": 1, "allow_any_target": any_target, "groups": [group]}
     noise = noise or ServerNoise()
     if server.local:
-        noise.watch(listening_pids(server.address))
+        noise.watch(find_listeners(server.address))
     return _run_plan(plan, (), interruption, on_progress, noise, runner)
 
 
@@ -161,7 +161,7 @@ def drive_stack(
         listen = ListenSpec.of(stack, scratch)
         try:
             with (
-                stores.opened(stack, scratch.folder, cores=table.service) as store,
+                stores.open(stack, scratch.folder, cores=table.service) as store,
                 Service(
                     program,
                     replace(settings, store=store.configuration()).configuration(
@@ -201,7 +201,7 @@ def _refuse_stack(stack: Stack, request: Request) -> None:
         )
     rule = legality.link_rule(LOOPBACK, stack.axes)
     if rule:
-        raise StackError(f"{stack}: {rule.reason}", f"use {stack.near(rule.repair)}")
+        raise StackError(f"{stack}: {rule.reason}", f"use {stack.find_nearest(rule.repair)}")
 
 
 def _accept_files(axes: Axes, amount: Amount) -> None:
@@ -259,7 +259,7 @@ def _make_stack_plan(
         "stack": stack.engine_stack(),
         "workload": call.request.workload,
     }
-    return {**table.threading(), "groups": [group]}
+    return {**table.thread_options(), "groups": [group]}
 
 
 def _set_axes(stack: Stack, call: Call, amount: Amount) -> Stack:

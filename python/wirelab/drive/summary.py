@@ -232,7 +232,7 @@ def summary(outcome: Outcome, amount: Amount) -> DriveResult:
         ),
         service_time_ms=_milliseconds(group.times.get("service")) if group.ok else {},
         schedule_lag_ms=_milliseconds(group.times.get("lag")) if group.ok else {},
-        latency_over_time=_over_time(group),
+        latency_over_time=_list_periods(group),
         sequences=_sequences(group.sequences),
         streams=_streams(group),
         slowest=group.slowest,
@@ -280,7 +280,7 @@ def _streams(group: GroupOutcome) -> StreamsResult | None:
         return None
     is_chat = "ttft" in times
 
-    def shown(name: str) -> Milliseconds:
+    def to_milliseconds(name: str) -> Milliseconds:
         return _milliseconds(times.get(name))
 
     return StreamsResult(
@@ -289,7 +289,7 @@ def _streams(group: GroupOutcome) -> StreamsResult | None:
         bytes=streams.bytes,
         messages_per_s=streams.messages_per_s,
         bytes_per_s=streams.bytes_per_s,
-        messages_per_read=_per_read(streams),
+        messages_per_read=_messages_per_read(streams),
         read_messages_max=streams.read_messages_max,
         empty=streams.empty,
         stopped=streams.stopped,
@@ -297,24 +297,24 @@ def _streams(group: GroupOutcome) -> StreamsResult | None:
         counted=streams.counted,
         tokens_per_s=streams.tokens_per_s,
         chunks_per_s=streams.items_per_s if is_chat else None,
-        first_message_ms=shown("ttfm"),
-        first_token_ms=shown("ttft"),
-        gap_ms=shown("gap"),
-        longest_gap_ms=shown("stall"),
-        message_read_ms=shown("message_read"),
-        duration_ms=shown("service") if group.ok else {},
-        per_token_ms=shown("tpot"),
-        lateness_ms=shown("lateness"),
-        service_late_ms=shown("service_late"),
-        delivery_ms=shown("delivery"),
+        first_message_ms=to_milliseconds("ttfm"),
+        first_token_ms=to_milliseconds("ttft"),
+        gap_ms=to_milliseconds("gap"),
+        longest_gap_ms=to_milliseconds("stall"),
+        message_read_ms=to_milliseconds("message_read"),
+        duration_ms=to_milliseconds("service") if group.ok else {},
+        per_token_ms=to_milliseconds("tpot"),
+        lateness_ms=to_milliseconds("lateness"),
+        service_late_ms=to_milliseconds("service_late"),
+        delivery_ms=to_milliseconds("delivery"),
     )
 
 
-def _per_read(streams: StreamsOutcome) -> float | None:
+def _messages_per_read(streams: StreamsOutcome) -> float | None:
     return streams.messages / streams.reads if streams.reads else None
 
 
-def _over_time(group: GroupOutcome) -> dict[str, tuple[Period, ...]]:
+def _list_periods(group: GroupOutcome) -> dict[str, tuple[Period, ...]]:
     return {
         name: tuple(
             Period(

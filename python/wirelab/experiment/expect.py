@@ -24,7 +24,7 @@ class SizeRange(Model):
     max: Size | None = Field(None, description="maximum")
 
     @model_validator(mode="after")
-    def _bounded(self) -> SizeRange:
+    def _require_bounds(self) -> SizeRange:
         if self.min is None and self.max is None:
             raise ValueError("write min, max or both")
         if self.min is not None and self.max is not None and self.min > self.max:
@@ -72,7 +72,7 @@ class Expect(Model):
 
     @field_validator("sha256")
     @classmethod
-    def _in_lower_case(cls, digest: str | None) -> str | None:
+    def _lower_case(cls, digest: str | None) -> str | None:
         return digest.lower() if digest else digest
 
     @model_validator(mode="after")

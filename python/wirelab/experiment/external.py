@@ -32,8 +32,8 @@ from wirelab.experiment.fields import (
     Model,
     Time,
     header_pairs,
+    refuse_host,
     time_default,
-    without_host,
 )
 from wirelab.experiment.messages import Carry, Data
 from wirelab.experiment.request_list import REQUEST, PreparedRequest
@@ -110,7 +110,7 @@ class ExternalService(Model):
 
     @field_validator("name")
     @classmethod
-    def _named(cls, name: str) -> str:
+    def _check_name(cls, name: str) -> str:
         if "://" not in name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", name):
             raise ValueError(
                 "use lower-case letters, digits, dots and dashes, at most 64 characters"
@@ -201,7 +201,7 @@ class ExternalService(Model):
         is_grpc = self.kind == "grpc"
         is_h2 = is_grpc or (self.http is not None and self.http.version == "2")
         request = self.grpc or self.http
-        return ExternalStack.named(
+        return ExternalStack.declare(
             self.name,
             {
                 "binding": "grpc" if is_grpc else "rest",
@@ -370,7 +370,7 @@ class ExternalService(Model):
         workload: Json = {"kind": "grpc", "method": path}
         if request is not None:
             workload["metadata"] = header_pairs(request.metadata)
-            workload |= request.described()
+            workload |= request.describe_method()
         is_own = message.has_body or message.grpc is not None
         sent = message if is_own or request is None else request
         if sent.is_json:
@@ -403,7 +403,7 @@ class _OwnRequest(WithBody):
         "in those of the service",
     )
 
-    _without_host = field_validator("headers")(without_host)
+    _without_host = field_validator("headers")(refuse_host)
 
     @property
     def is_request(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
-from wirelab.experiment.fields import Headers, HttpMethod, HttpPath, Json, Model, without_host
+from wirelab.experiment.fields import Headers, HttpMethod, HttpPath, Json, Model, refuse_host
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.format.untrusted import read_bounded
 from wirelab.secrets.finding import hide_content
@@ -41,7 +41,7 @@ class WithBody(Model):
         return hash(self.model_dump_json())
 
     @model_validator(mode="after")
-    def _at_most_one(self) -> WithBody:
+    def _check_one_body(self) -> WithBody:
         given = [k for k in ("body", "body_file", "json_") if k in self.model_fields_set]
         if len(given) > 1:
             raise ValueError("write only one of body, body_file and json")
@@ -103,7 +103,7 @@ class HttpRequest(WithBody):
         "none", description="compresses the content, and asks for a compressed reply"
     )
 
-    _without_host = field_validator("headers")(without_host)
+    _without_host = field_validator("headers")(refuse_host)
 
 
 class GrpcRequest(WithBody):
@@ -133,7 +133,7 @@ class GrpcRequest(WithBody):
         """Whether messages can be given as JSON."""
         return self.proto is not None or self.reflect
 
-    def described(self) -> Json:
+    def describe_method(self) -> Json:
         """The part of the engine's workload that describes the method."""
         if self.proto is None:
             return {"reflect": True} if self.reflect else {}

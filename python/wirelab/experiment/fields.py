@@ -119,7 +119,7 @@ Authority = Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,300}$")]
 """Host with an optional port, as requests name it."""
 
 
-def without_host(headers: Headers) -> Headers:
+def refuse_host(headers: Headers) -> Headers:
     """The headers. Raises :class:`ValueError` for ``Host``, which belongs to the service."""
     for name in headers:
         if name.lower() == "host":

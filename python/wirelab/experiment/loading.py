@@ -10,7 +10,7 @@ from wirelab.experiment import matrix as planning
 from wirelab.experiment import yaml_model as typed_documents
 from wirelab.experiment.json_schema import experiment_schema
 from wirelab.experiment.model import Experiment
-from wirelab.experiment.yaml_source import Document, dotted
+from wirelab.experiment.yaml_source import Document, join_path
 from wirelab.experiment.yaml_source import Path as KeyPath
 from wirelab.stack import external, manifests
 from wirelab.stack.suggestions import did_you_mean
@@ -45,13 +45,13 @@ def _further_problems(experiment: Experiment, document: Document) -> list[str]:
 
 
 def _problems(experiment: Experiment, document: Document) -> list[str]:
-    return _missing_secrets(experiment, document) or _duplicates(experiment, document)
+    return _list_missing_secrets(experiment, document) or _duplicates(experiment, document)
 
 
-def _missing_secrets(experiment: Experiment, document: Document) -> list[str]:
+def _list_missing_secrets(experiment: Experiment, document: Document) -> list[str]:
     """Secrets that are neither in the file nor in the environment."""
     return [
-        f"{document.place(path)}: {dotted(path)}: {why}"
+        f"{document.place(path)}: {join_path(path)}: {why}"
         for path, why in experiment.secrets.problems
     ]
 
@@ -64,7 +64,7 @@ def _unknown_languages(experiment: Experiment, document: Document) -> list[str]:
         ("warmup", "by_language"): (experiment.warmup.by_language, lab | {external.LANGUAGE}),
     }
     return [
-        f"{document.place((*path, name))}: {dotted((*path, name))}: there are no services in "
+        f"{document.place((*path, name))}: {join_path((*path, name))}: there are no services in "
         f"{name!r}. {did_you_mean(name, known)}"
         for path, (names, known) in keys.items()
         for name in names
@@ -77,7 +77,7 @@ def _impossible(experiment: Experiment, document: Document) -> list[str]:
     if experiment.skip_illegal:
         return []
     problems = [
-        f"{document.place(refused.where)}: {dotted(refused.where)}: {refused.reason}"
+        f"{document.place(refused.where)}: {join_path(refused.where)}: {refused.reason}"
         for refused in planning.impossible(experiment, manifests.load())
     ]
     return [*problems, f"{document.name}: {planning.REMEDY}"] if problems else []
@@ -109,7 +109,7 @@ def _duplicate_message(document: Document, first: KeyPath, second: KeyPath) -> s
     same = "" if spellings[0] == spellings[1] else ", spelled differently"
     line = document.place(first).rpartition(":")[2]
     return (
-        f"{document.place(second)}: {dotted(second)}: the same as {dotted(first)} in line "
+        f"{document.place(second)}: {join_path(second)}: the same as {join_path(first)} in line "
         f"{line}{same}; remove one"
     )
 

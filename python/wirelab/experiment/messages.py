@@ -247,7 +247,7 @@ class Calls(Sized):
 
     @field_validator("bytes")
     @classmethod
-    def _within_contract(cls, size: int) -> int:
+    def _check_size(cls, size: int) -> int:
         if size > operations.SIZE_BYTES_MAX:
             raise ValueError(f"at most {operations.SIZE_BYTES_MAX} B in this contract")
         return size
@@ -259,7 +259,7 @@ class Calls(Sized):
         return self
 
     @model_serializer(mode="wrap")
-    def _without_absent(self, handler: SerializerFunctionWrapHandler) -> Json:
+    def _omit_unused(self, handler: SerializerFunctionWrapHandler) -> Json:
         """Omits unused keys that older experiments do not have."""
         dumped: Json = handler(self)
         newer = ("steps", "data", "label", "mix", "items", "item_gap", "item_pattern")

@@ -88,7 +88,7 @@ Service = Annotated[
 """A stack of wirelab by its reference, or a user-defined service."""
 
 
-def named(service: str | ExternalService) -> str:
+def service_name(service: str | ExternalService) -> str:
     """Name of a service in ``only``."""
     return service if isinstance(service, str) else service.name
 
@@ -156,7 +156,7 @@ class Window(Model):
             raise ValueError("a window has either duration or calls")
         return self
 
-    def for_size(self, size: int) -> PlanWindow:
+    def plan_for_size(self, size: int) -> PlanWindow:
         """As in the plan."""
         if self.duration is not None:
             return PlanWindow(duration_s=self.duration)
@@ -172,7 +172,7 @@ class WarmupBounds(Model):
     max: Time = time_default("5 s", "maximum")
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _check_order(self) -> Self:
         if self.min > self.max and "min" in self.model_fields_set:
             raise ValueError("min must not be longer than max")
         return self
@@ -241,7 +241,7 @@ class Faults(Model):
     fail_start: bool | None = None
     text_check_ns_per_kb: int | None = Field(None, ge=0)
 
-    def given(self) -> Json:
+    def list_given(self) -> Json:
         """Only the switches that are set."""
         return self.model_dump(exclude_none=True)
 
@@ -377,7 +377,7 @@ class Experiment(Model):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _without_secrets(
+    def _take_secrets(
         cls, given: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
     ) -> Self:
         """Takes the secrets out before anything else reads the document."""
@@ -468,7 +468,7 @@ class Experiment(Model):
         return self
 
     @model_validator(mode="after")
-    def _prepared_by_its_contract(self) -> Experiment:
+    def _check_prepare(self) -> Experiment:
         contracts = {message.contract for message in self.messages} - {CONTRACT}
         for index, step in enumerate(self.prepare):
             if contracts != {step.contract}:
@@ -480,7 +480,10 @@ class Experiment(Model):
 
     @model_validator(mode="after")
     def _only_of_the_matrix(self) -> Experiment:
-        services, faults = {named(one) for one in self.services}, set(self.faults.given())
+        services, faults = (
+            {service_name(one) for one in self.services},
+            set(self.faults.list_given()),
+        )
         for index, place in enumerate(self.only or ()):
             if place.stack not in services or self.axes:
                 raise ValueError(f"only[{index}].stack must be an entry of services, without axes")
@@ -540,7 +543,7 @@ class Experiment(Model):
 
     def window_of(self, message: Message | ExternalMessage, load: Load) -> PlanWindow:
         """The window of trials of a message under a load, as in the plan."""
-        return load.own_window(self.window.max) or self.window.for_size(message.bytes)
+        return load.own_window(self.window.max) or self.window.plan_for_size(message.bytes)
 
     def warmup_of(self, load: Load, axes: Axes) -> WarmupBounds:
         """The warm-up of trials of a stack, by its axes, under a load."""

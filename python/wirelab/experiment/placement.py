@@ -62,7 +62,7 @@ class Table:
         alone = bool(self.engine) and bool(self.service) and apart
         return "adaptive" if alone and not rationed else "sleep"
 
-    def threading(self, *, rationed: bool = False) -> dict[str, object]:
+    def thread_options(self, *, rationed: bool = False) -> dict[str, object]:
         """The engine's threads in its plan."""
         wait = self.wait(rationed=rationed)
         return {"threads": self.threads(), "cores": list(self.engine), "wait": wait}
@@ -92,7 +92,7 @@ def choose(choice: PlacementChoice, cores: tuple[int, ...] | None = None) -> Tab
     Raises :class:`UsageError` for a core that does not exist."""
     cores = available_cores() if cores is None else cores
     if not isinstance(choice, str):
-        return _named(choice, cores)
+        return _place_by_choice(choice, cores)
     if choice == "unpinned" or len(cores) < 2:
         return Table(choice, (), (), (), cores)
     spare = cores[2:]
@@ -109,7 +109,7 @@ def name(choice: PlacementChoice) -> str:
     return ", ".join(f"{side} {' '.join(map(str, cores)) or 'unpinned'}" for side, cores in sides)
 
 
-def _named(choice: Placement, cores: tuple[int, ...]) -> Table:
+def _place_by_choice(choice: Placement, cores: tuple[int, ...]) -> Table:
     requested = {*choice.service, *choice.engine, *choice.emulator, *choice.capture}
     missing = sorted(requested - set(cores))
     if missing:

@@ -26,7 +26,7 @@ class Windows:
     """Whether below scale 1 time alone ends them, as services that take turns need it."""
 
 
-def scaled(text: str, name: str, scale: float, windows: Windows) -> str:
+def scale_text(text: str, name: str, scale: float, windows: Windows) -> str:
     """Text of an experiment file with its calls, or its durations, multiplied by ``scale``.
 
     Durations of stages are scaled like that of the window. At the default scale a window of calls
@@ -38,7 +38,7 @@ def scaled(text: str, name: str, scale: float, windows: Windows) -> str:
     loads = values["loads"]
     if "duration" in window:
         window["duration"] = _milliseconds(parse_seconds(window["duration"]) * scale)
-        loads = [_stretched(load, scale) for load in loads]
+        loads = [_stretch(load, scale) for load in loads]
     else:
         bound = parse_seconds(window.pop("max", "60 s"))
         if scale < 1:
@@ -52,12 +52,12 @@ def scaled(text: str, name: str, scale: float, windows: Windows) -> str:
     return _document(f"{name} at scale {scale:g}", {**values, "loads": loads, "window": window})
 
 
-def replaced(text: str, name: str, keys: Mapping[str, object]) -> str:
+def replace_keys(text: str, name: str, keys: Mapping[str, object]) -> str:
     """Text of an experiment file with the values of these keys replaced."""
     return _document(f"{name}, a first look", {**documents.read(text, name).values, **keys})
 
 
-def prolonged(text: str, repeats: int) -> str:
+def raise_repeats(text: str, repeats: int) -> str:
     """The text of an experiment file with that number of repeats, where its own are fewer."""
     title = text.partition("\n")[0].removeprefix("# ")
     values = documents.read(text, title).values
@@ -71,16 +71,16 @@ def _document(title: str, values: Mapping[str, object]) -> str:
     return f"# {title}\n{shown}"
 
 
-def _stretched(value: Any, scale: float) -> Any:
+def _stretch(value: Any, scale: float) -> Any:
     """A load with the durations of its stages multiplied by ``scale``."""
     if isinstance(value, list):
-        return [_stretched(entry, scale) for entry in value]
+        return [_stretch(entry, scale) for entry in value]
     if not isinstance(value, dict):
         return value
     return {
         key: _milliseconds(parse_seconds(entry) * scale)
         if key == "duration"
-        else _stretched(entry, scale)
+        else _stretch(entry, scale)
         for key, entry in value.items()
     }
 

@@ -69,7 +69,9 @@ class SecretValues:
     def require(self) -> None:
         """Raises :class:`ExperimentError` if a value is missing."""
         if self.problems:
-            raise ExperimentError([f"{yaml_source.dotted(at)}: {why}" for at, why in self.problems])
+            raise ExperimentError(
+                [f"{yaml_source.join_path(at)}: {why}" for at, why in self.problems]
+            )
 
     def reveal(self, value: Found, *, of_a_shell: bool = False) -> Found:
         """A model, a document or a text with the secrets in their places, to be sent."""
@@ -127,7 +129,7 @@ class SecretValues:
             return source
         known = KnownSecrets({str(value): mask for mask, value in self.literals.items()})
         hidden = known.hide(source)
-        hidden = finding.replaced(hidden, finding.find_in_text(hidden))
+        hidden = finding.replace_spans(hidden, finding.find_in_text(hidden))
         wanted = self._conceal_again(source)
         try:
             if yaml_source.read(hidden, "experiment").values == wanted:
@@ -165,9 +167,9 @@ class _Concealer:
             given,
             (),
             {
-                "services": self._listed(self._service),
-                "messages": self._listed(self._request),
-                "only": self._listed(self._point),
+                "services": self._map_list(self._service),
+                "messages": self._map_list(self._request),
+                "only": self._map_list(self._point),
                 "about": self._text(finding.find_in_text),
             },
         )
@@ -182,7 +184,7 @@ class _Concealer:
             for key, value in given.items()
         }
 
-    def _listed(self, part: Callable[..., Any]) -> Callable[..., Any]:
+    def _map_list(self, part: Callable[..., Any]) -> Callable[..., Any]:
         def replace(given: Any, at: KeyPath) -> Any:
             if not isinstance(given, (list, tuple)):
                 return given
@@ -190,21 +192,21 @@ class _Concealer:
 
         return replace
 
-    def _named(self, find: Callable[[str, str], Iterable[Span]]) -> Callable[..., Any]:
+    def _map_values(self, find: Callable[[str, str], Iterable[Span]]) -> Callable[..., Any]:
         """A mapping from names to texts."""
 
         def replace(given: Any, at: KeyPath) -> Any:
             if not isinstance(given, dict):
                 return given
             return {
-                name: self._replaced(value, (*at, name), functools.partial(find, str(name)))
+                name: self._replace(value, (*at, name), functools.partial(find, str(name)))
                 for name, value in given.items()
             }
 
         return replace
 
     def _text(self, find: Callable[[str], Iterable[Span]]) -> Callable[..., Any]:
-        return lambda given, at: self._replaced(given, at, find)
+        return lambda given, at: self._replace(given, at, find)
 
     def _service(self, given: Any, at: KeyPath) -> Any:
         if isinstance(given, str):
@@ -216,7 +218,7 @@ class _Concealer:
                 "name": self._url,
                 "url": self._url,
                 "command": self._command,
-                "env": self._named(finding.find_in_variable),
+                "env": self._map_values(finding.find_in_variable),
                 "http": self._request,
                 "grpc": self._request,
                 "expect": self._expect,
@@ -233,15 +235,15 @@ class _Concealer:
     def _request(self, given: Any, at: KeyPath) -> Any:
         parts = {
             "path": self._text(finding.find_in_target),
-            "headers": self._named(finding.find_in_header),
-            "metadata": self._named(finding.find_in_header),
+            "headers": self._map_values(finding.find_in_header),
+            "metadata": self._map_values(finding.find_in_header),
             "body": self._text(finding.find_in_content),
             "body_file": self._body_file,
             "json": self._json,
             "expect": self._expect,
             "data": self._data,
-            "mix": self._listed(self._request),
-            "steps": self._listed(self._request),
+            "mix": self._map_list(self._request),
+            "steps": self._map_list(self._request),
         }
         return self._each(given, at, parts)
 
@@ -259,7 +261,7 @@ class _Concealer:
 
     def _expect(self, given: Any, at: KeyPath) -> Any:
         parts = {
-            "headers": self._named(finding.find_in_header),
+            "headers": self._map_values(finding.find_in_header),
             "json": self._json,
             "message": self._json,
         }
@@ -292,7 +294,7 @@ class _Concealer:
     def _url(self, given: Any, at: KeyPath) -> Any:
         if not isinstance(given, str) or "://" not in given:
             return given
-        return self._replaced(given, at, finding.find_in_target)
+        return self._replace(given, at, finding.find_in_target)
 
     def _command(self, given: Any, at: KeyPath) -> Any:
         if not isinstance(given, (list, tuple)) or not all(isinstance(one, str) for one in given):
@@ -307,16 +309,16 @@ class _Concealer:
             self._read_variables(text, path)
         return finding.replace_in_json(given, self._mask)
 
-    def _replaced(self, given: Any, at: KeyPath, find: Callable[[str], Iterable[Span]]) -> Any:
+    def _replace(self, given: Any, at: KeyPath, find: Callable[[str], Iterable[Span]]) -> Any:
         """In a text, or in each of the values of a repeated header."""
         if isinstance(given, (list, tuple)):
-            return [self._replaced(one, (*at, n), find) for n, one in enumerate(given)]
+            return [self._replace(one, (*at, n), find) for n, one in enumerate(given)]
         if not isinstance(given, str):
             return given
         if self._require_value(given, at):
             return given
         self._read_variables(given, at)
-        return finding.replaced(given, find(given), self._mask)
+        return finding.replace_spans(given, find(given), self._mask)
 
     def _mask(self, name: str, secret: Any) -> Any:
         """What is written in place of a secret. A text of placeholders only is not one."""

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from wirelab.errors import ExperimentError
 from wirelab.experiment import yaml_source as documents
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.stack.suggestions import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -79,9 +79,9 @@ def _problems(
         if details["type"] == "too_short" and path in above:
             continue  # pydantic counts only the valid items; the invalid ones are reported below
         if len(problems) == PROBLEMS_MAX:
-            more = counted(len(errors) - PROBLEMS_MAX, "problem")
+            more = format_count(len(errors) - PROBLEMS_MAX, "problem")
             return [*problems, f"{document.name}: and {more} more, possibly with the same cause"]
-        message = f"{documents.dotted(path)}: {explain(details, path, model)}"
+        message = f"{documents.join_path(path)}: {explain(details, path, model)}"
         problems[f"{document.place(path)}: {message}"] = None
     return list(problems)
 
@@ -155,7 +155,7 @@ def _keys(place: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     annotation: Any = None
     for part in place:
         if part in BRANCHES:
-            model = _tagged(annotation, part) or model
+            model = _find_branch(annotation, part) or model
         elif isinstance(part, str) and part in model.model_fields:
             annotation = model.model_fields[part].annotation
             model = _inner(annotation) or model
@@ -170,9 +170,9 @@ def _inner(annotation: Any) -> type[BaseModel] | None:
     return next(filter(None, map(_inner, arguments)), None)
 
 
-def _tagged(annotation: Any, branch: int | str) -> type[BaseModel] | None:
+def _find_branch(annotation: Any, branch: int | str) -> type[BaseModel] | None:
     """The model of that union branch inside an annotation."""
     if any(getattr(one, "tag", None) == branch for one in getattr(annotation, "__metadata__", ())):
         return _inner(annotation)
     arguments = getattr(annotation, "__args__", ())
-    return next(filter(None, (_tagged(argument, branch) for argument in arguments)), None)
+    return next(filter(None, (_find_branch(argument, branch) for argument in arguments)), None)

@@ -222,16 +222,16 @@ class _Composer:
             node = kind([], line)
         if event.anchor is not None:
             self._anchors[event.anchor] = node
-        return self._counted(event, node, _Extent(1, 0))
+        return self._count(event, node, _Extent(1, 0))
 
     def _alias(self, event: yaml.AliasEvent) -> _Node:
-        node = self._anchored(event)
+        node = self._find_anchor(event)
         extent = self._extents.get(id(node), _Extent(1, 0))
         if self._open:
             self._open[-1].levels = max(self._open[-1].levels, extent.levels)
-        return self._counted(event, node, extent)
+        return self._count(event, node, extent)
 
-    def _counted(self, event: yaml.Event, node: _Node, extent: _Extent) -> _Node:
+    def _count(self, event: yaml.Event, node: _Node, extent: _Extent) -> _Node:
         self.nodes += extent.nodes
         # Keys are nodes here, not values.
         if self.nodes > 2 * self._nodes_max:
@@ -244,7 +244,7 @@ class _Composer:
             raise self._error(event, f"the file is too deeply nested: more than {DEPTH_MAX} levels")
         return node
 
-    def _anchored(self, event: yaml.AliasEvent) -> _Node:
+    def _find_anchor(self, event: yaml.AliasEvent) -> _Node:
         node = self._anchors.get(str(event.anchor))
         if node is None:
             raise self._error(
@@ -315,7 +315,7 @@ class _Reader:
             raise self.error(node, path, problem) from error
 
     def error(self, node: _Node, path: Path, problem: str) -> ExperimentError:
-        return ExperimentError([f"{self.document.name}:{node.line}: {dotted(path)}: {problem}"])
+        return ExperimentError([f"{self.document.name}:{node.line}: {join_path(path)}: {problem}"])
 
 
 class _SharedReader(_Reader):
@@ -340,7 +340,7 @@ class _SharedReader(_Reader):
         """Keeps nothing."""
 
 
-def dotted(path: Path) -> str:
+def join_path(path: Path) -> str:
     """``("loads", 0, "closed")`` -> ``loads[0].closed``."""
     text = ""
     for part in path:

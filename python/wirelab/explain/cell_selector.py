@@ -49,9 +49,9 @@ class CellSelector:
         if "stack" not in words:
             raise UsageError("this cell has no stack", "add stack: binding@language")
         rest = {key: value for key, value in words.items() if key != "stack"}
-        return cls(Stack.parse(str(words["stack"])).reference).changed(rest)
+        return cls(Stack.parse(str(words["stack"])).reference).change(rest)
 
-    def changed(self, changes: Mapping[str, object]) -> CellSelector:
+    def change(self, changes: Mapping[str, object]) -> CellSelector:
         """The cell with these properties, axes of its stack included, changed."""
         own = {key: _read(key, value) for key, value in changes.items() if key in PROPERTIES}
         axes = {key: _word(value) for key, value in changes.items() if key not in PROPERTIES}

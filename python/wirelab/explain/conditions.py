@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from wirelab.explain.findings_text import UnfoundedConclusion, capitalised
-from wirelab.format.numbers import signed
+from wirelab.explain.findings_text import UnfoundedConclusion, capitalize_words
+from wirelab.format.numbers import format_signed
 from wirelab.statistics import linear_contrasts
 from wirelab.statistics.comparison import ALPHA, holm
 from wirelab.statistics.interval import Interval, StatisticsError
@@ -96,7 +96,7 @@ def shifts(
     tested = [one for one in made if one.p_value is not None]
     adjusted = iter(holm([one.p_value for one in tested if one.p_value is not None]))
     return tuple(
-        _judged(replace(one, p_value=next(adjusted)), plain) if one.p_value is not None else one
+        _judge(replace(one, p_value=next(adjusted)), plain) if one.p_value is not None else one
         for one in made
     )
 
@@ -124,7 +124,7 @@ def _shift(condition: Condition, plain: Gap | None, times: Times, failure: str) 
     return Shift(condition, "undecided", reason, under, removed, p_value)
 
 
-def _judged(shift: Shift, plain: Gap | None) -> Shift:
+def _judge(shift: Shift, plain: Gap | None) -> Shift:
     """With its outcome; ``p_value`` is the adjusted one."""
     removed = shift.removed
     if plain is None or removed is None or removed.bounds is None or shift.p_value is None:
@@ -149,36 +149,38 @@ def sentence(shift: Shift, plain: Gap) -> str:
     """What may be said of it."""
     words = shift.condition.label
     if shift.removed is None or shift.gap is None:
-        return f"{capitalised(words)}: not measured, {shift.reason}."
+        return f"{capitalize_words(words)}: not measured, {shift.reason}."
     amount = time(shift.removed)
     if shift.outcome == "cause":
         share = _share(shift, plain)
         if share > 1.0:
             return (
-                f"{capitalised(words)} reduces the difference by {amount}, more than all of it: "
+                f"{capitalize_words(words)} reduces the difference by {amount}, more than all "
+                "of it: "
                 "what it changes is a cause, and something else acts against it."
             )
         return (
-            f"{capitalised(words)} reduces the difference by {amount} ({100 * share:.0f} %): what "
+            f"{capitalize_words(words)} reduces the difference by {amount} ({100 * share:.0f} "
+            "%): what "
             "it changes is part of the cause."
         )
     if shift.outcome == "against":
-        grows = time(_turned(shift.removed))
-        return f"{capitalised(words)} increases the difference by {grows}."
+        grows = time(_negate(shift.removed))
+        return f"{capitalize_words(words)} increases the difference by {grows}."
     if shift.outcome == "no effect":
-        return f"{capitalised(words)} is ruled out: {shift.reason} ({amount})."
+        return f"{capitalize_words(words)} is ruled out: {shift.reason} ({amount})."
     if not plain.is_found and shift.p_value is not None:
         return (
-            f"{capitalised(words)}: with it the difference is {time(shift.gap)}; without it "
+            f"{capitalize_words(words)}: with it the difference is {time(shift.gap)}; without it "
             f"{shift.reason}."
         )
     changes = f"decreases by {amount}"
     if shift.removed.estimate < 0.0:
-        changes = f"increases by {time(_turned(shift.removed))}"
-    return f"{capitalised(words)}: undecided, the difference {changes}; {shift.reason}."
+        changes = f"increases by {time(_negate(shift.removed))}"
+    return f"{capitalize_words(words)}: undecided, the difference {changes}; {shift.reason}."
 
 
-def explained(every: Sequence[Shift], plain: Gap) -> float:
+def sum_shares(every: Sequence[Shift], plain: Gap) -> float:
     """Sum of the shares of all causes; more than 1 where they overlap."""
     return sum(_share(one, plain) for one in every if one.outcome == "cause")
 
@@ -191,14 +193,14 @@ def _share(shift: Shift, plain: Gap) -> float:
 
 def time(interval: Interval) -> str:
     """``43.5 µs (41.0 µs to 46.1 µs)``."""
-    middle = signed(interval.estimate, "ns", plus="")
+    middle = format_signed(interval.estimate, "ns", plus="")
     if interval.bounds is None:
         return f"{middle} (no interval: {interval.reason})"
-    low, high = (signed(bound, "ns", plus="") for bound in interval.bounds)
+    low, high = (format_signed(bound, "ns", plus="") for bound in interval.bounds)
     return f"{middle} ({low} to {high})"
 
 
-def _turned(interval: Interval) -> Interval:
+def _negate(interval: Interval) -> Interval:
     low, high = interval.bounds or (None, None)
     return replace(
         interval,

@@ -38,7 +38,7 @@ COST = Wording("more", "less", "times as much", "equally much")
 _OF_UNIT = {"1/s": AMOUNT, "ns": DURATION}
 
 
-def wording(figure: Figure) -> Wording:
+def choose_wording(figure: Figure) -> Wording:
     """Rates and bytes of calls are counted, times are long, CPU and memory are used."""
     counted = figure.unit == "B" and figure.name.startswith("bytes")
     return AMOUNT if counted else _OF_UNIT.get(figure.unit, COST)
@@ -63,7 +63,7 @@ def noun(figure: Figure) -> str:
     return NOUN.get(figure.name, figure.title)
 
 
-def capitalized(text: str) -> str:
+def capitalize_first(text: str) -> str:
     """With a large first letter, as the beginning of a sentence has; the others as they are."""
     return f"{text[:1].upper()}{text[1:]}"
 
@@ -92,11 +92,11 @@ def effect(ratio: Interval, words: Wording, named: str = "") -> str:
     With ``named`` it is: ``93 % more calls per second (81 % to 106 %)``."""
     size, limits = _share(ratio, words) if _is_small(ratio) else _factor(ratio, words)
     if named:
-        size = _named(size, words, named)
+        size = _phrase(size, words, named)
     return f"{size} ({limits})" if limits else size
 
 
-def _named(size: str, words: Wording, named: str) -> str:
+def _phrase(size: str, words: Wording, named: str) -> str:
     """``3.4 times as much service CPU per call``, ``fewer bytes per call by a factor of 3``,
     ``median response time shorter by a factor of 3``."""
     if not size.startswith(words.down):
@@ -106,7 +106,7 @@ def _named(size: str, words: Wording, named: str) -> str:
     return f"{words.down} {named}{size.removeprefix(words.down)}"
 
 
-def than(ratio: Interval) -> str:
+def choose_conjunction(ratio: Interval) -> str:
     """The word between :func:`effect` and what is compared with."""
     return "as" if ratio.estimate >= FACTOR_FROM else "than"
 
@@ -119,7 +119,7 @@ def _factor(ratio: Interval, words: Wording) -> tuple[str, str]:
     """The size in words, and its limits."""
     upwards = ratio.estimate >= 1.0
     size = ratio.estimate if upwards else 1.0 / ratio.estimate
-    low, high = _turned(ratio, upwards=upwards)
+    low, high = _factor_limits(ratio, upwards=upwards)
     known = ratio.bounds is not None and low >= 1.0
     significant = _significant(size, low, high) if known else None
     shown = digits(size, FACTOR_DIGITS)
@@ -134,7 +134,7 @@ def _factor(ratio: Interval, words: Wording) -> tuple[str, str]:
     return named, " to ".join(limits)
 
 
-def _turned(ratio: Interval, *, upwards: bool) -> tuple[float, float]:
+def _factor_limits(ratio: Interval, *, upwards: bool) -> tuple[float, float]:
     """The limits of the factor, which is above 1."""
     low, high = ratio.bounds or (1.0, 1.0)
     if upwards:

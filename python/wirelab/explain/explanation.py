@@ -77,7 +77,7 @@ def explain(trials: Iterable[Trial], ladder: Ladder) -> Explanation:
     listed = list(trials)
     found = {selector: selector.find(listed) for selector in ladder.cells}
     cells = {selector: cell for selector, cell in found.items() if cell is not None}
-    figure = figures.named(ladder.figure)
+    figure = figures.require_figure(ladder.figure)
     whole = compare(cells, ladder.start, ladder.goal, figure, ladder.threshold)
     climbed = climb(cells, ladder, figure, whole)
     sums = balance(cells, ladder, figure)

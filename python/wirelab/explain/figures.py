@@ -43,7 +43,7 @@ def _time_per_call(trial: Trial) -> float | None:
 
 
 def _success(trial: Trial) -> float | None:
-    ended = trial.ended()
+    ended = trial.count_ended()
     return (ended - trial.result.errors) / ended if ended else None
 
 
@@ -128,7 +128,7 @@ def _of_streams(name: str) -> Figure | None:
     return Figure(name, f"{title}, {which}", "ns", "lower", of)
 
 
-def named(name: str) -> Figure:
+def require_figure(name: str) -> Figure:
     """The figure of that name. Raises :class:`UsageError` with the nearest one."""
     found = find_figure(name)
     if found is None:
@@ -138,7 +138,7 @@ def named(name: str) -> Figure:
 
 def phrase(name: str) -> str:
     """The figure inside a sentence: ``changes calls per second by ...``."""
-    return "calls per second" if name == "rate" else named(name).title
+    return "calls per second" if name == "rate" else require_figure(name).title
 
 
 def only_a_bound(figure: Figure, cell: Cell) -> bool:

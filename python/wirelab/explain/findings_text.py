@@ -15,7 +15,7 @@ from typing import Literal
 from wirelab.explain import figures
 from wirelab.explain.ladders import Ladder
 from wirelab.explain.rung_effects import Balance, Cells, Climbed
-from wirelab.format.numbers import digits, ranged
+from wirelab.format.numbers import digits, format_range
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.interval import Interval, NoValues
 from wirelab.statistics.mean import mean_interval
@@ -39,7 +39,7 @@ class Conclusion:
     evidence: Comparison | None = None
 
     def __post_init__(self) -> None:
-        if self.kind in ("cause", "against", "effect") and not _shown(self.evidence):
+        if self.kind in ("cause", "against", "effect") and not _is_shown(self.evidence):
             raise UnfoundedConclusion(
                 f"{self.text!r} names an effect of {self.rung!r} that no interval shows"
             )
@@ -68,10 +68,10 @@ def factor(interval: Interval) -> str:
     """``×1.52 (1.44 to 1.61)``."""
     if interval.bounds is None:
         return f"×{digits(interval.estimate)} (no interval: {interval.reason})"
-    return f"×{ranged(interval)}"
+    return f"×{format_range(interval)}"
 
 
-def _shown(evidence: Comparison | None) -> bool:
+def _is_shown(evidence: Comparison | None) -> bool:
     """True when a difference was found and its own interval lies beyond the threshold."""
     if evidence is None or not evidence.found:
         return False
@@ -109,23 +109,29 @@ def _of_rung(ladder: Ladder, step: Climbed) -> Conclusion:
     name, words = step.rung.id, step.rung.label
     title = figures.phrase(ladder.figure)
     if step.effect is None:
-        return Conclusion("unknown", f"{capitalised(words)}: not measured, {step.reason}.", name)
+        return Conclusion(
+            "unknown", f"{capitalize_words(words)}: not measured, {step.reason}.", name
+        )
     size = factor(step.effect.ratio)
     if step.outcome == "cause":
-        text = f"{capitalised(words)} is a cause: {_step(step)} changes {title} by {size}"
+        text = f"{capitalize_words(words)} is a cause: {_step(step)} changes {title} by {size}"
         return Conclusion("cause", text + _share(step) + _bundle(step), name, step.effect)
     if step.outcome == "against":
-        text = f"{capitalised(words)} acts against the gap: changing it changes {title} by {size}"
+        text = (
+            f"{capitalize_words(words)} acts against the gap: changing it changes {title} by {size}"
+        )
         return Conclusion("against", f"{text}.", name, step.effect)
     if step.outcome == "effect":
-        text = f"{capitalised(words)} has an effect of {size} on {title}"
+        text = f"{capitalize_words(words)} has an effect of {size} on {title}"
         why = "it explains no gap, because none is shown"
         return Conclusion("effect", f"{text}; {why}.", name, step.effect)
     if step.outcome == "no effect":
         limit = f"{100 * step.effect.threshold:g} %"
-        text = f"{capitalised(words)} is ruled out: its effect, {size}, is smaller than {limit}."
+        text = (
+            f"{capitalize_words(words)} is ruled out: its effect, {size}, is smaller than {limit}."
+        )
         return Conclusion("no effect", text, name, step.effect)
-    text = f"{capitalised(words)}: undecided, {size}; {step.reason}."
+    text = f"{capitalize_words(words)}: undecided, {size}; {step.reason}."
     return Conclusion("unknown", text, name, step.effect)
 
 
@@ -135,14 +141,14 @@ BROUGHT = MappingProxyType(
 """What an axis cannot be changed without, and no other axis names."""
 
 
-def _changed(step: Climbed) -> list[str]:
+def _list_changes(step: Climbed) -> list[str]:
     """Axes and properties; a stream's chunks come with the streaming operation."""
     named = [name for name in step.rung.changes if name != "chunk"]
     return named + [more for name in named for more in BROUGHT.get(name, ())]
 
 
 def _step(step: Climbed) -> str:
-    return "changing it alone" if len(_changed(step)) == 1 else "the step across it"
+    return "changing it alone" if len(_list_changes(step)) == 1 else "the step across it"
 
 
 def _share(step: Climbed) -> str:
@@ -157,7 +163,7 @@ def _share(step: Climbed) -> str:
 
 def _bundle(step: Climbed) -> str:
     """A rung that changes several things at once shows a difference, not a mechanism."""
-    changed = _changed(step)
+    changed = _list_changes(step)
     if len(changed) == 1:
         return "."
     return f". It changes {', '.join(changed)} at once; which of them matters is not shown."
@@ -188,7 +194,7 @@ def _limits(ladder: Ladder, cells: Cells) -> Iterator[Conclusion]:
             continue
         try:
             sides = [
-                mean_interval(cells[end].values(figures.named(name))).estimate
+                mean_interval(cells[end].values(figures.require_figure(name))).estimate
                 for name in ("service_cores", "client_cores")
             ]
         except NoValues:
@@ -197,7 +203,7 @@ def _limits(ladder: Ladder, cells: Cells) -> Iterator[Conclusion]:
         yield Conclusion("limit", text)
 
 
-def capitalised(words: str) -> str:
+def capitalize_words(words: str) -> str:
     """Begins a sentence; a name such as ``gRPC`` keeps its letters."""
     first = words.split(" ", 1)[0]
     return words if first != first.lower() else words[:1].upper() + words[1:]

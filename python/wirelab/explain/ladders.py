@@ -73,22 +73,22 @@ class Ladder:
         ends += [end for rung in self.rungs for end in (rung.before, rung.after)]
         return tuple(dict.fromkeys(ends))
 
-    def at(self, level: Level) -> Ladder:
+    def change_level(self, level: Level) -> Ladder:
         """The same ladder at another level of load or size."""
         rungs = tuple(
-            replace(rung, before=rung.before.changed(level), after=rung.after.changed(level))
+            replace(rung, before=rung.before.change(level), after=rung.after.change(level))
             for rung in self.rungs
         )
         return replace(
             self,
             id=f"{self.id}, {level_words(level)}",
-            start=self.start.changed(level),
-            goal=self.goal.changed(level) if self.goal else None,
-            together=self.together.changed(level) if self.together else None,
+            start=self.start.change(level),
+            goal=self.goal.change(level) if self.goal else None,
+            together=self.together.change(level) if self.together else None,
             rungs=rungs,
         )
 
 
-def counted(rungs: Iterable[Rung], *, near: bool) -> tuple[Rung, ...]:
+def select_counted(rungs: Iterable[Rung], *, near: bool) -> tuple[Rung, ...]:
     """The rungs of one kind that are part of the path."""
     return tuple(rung for rung in rungs if rung.counted and rung.near is near)

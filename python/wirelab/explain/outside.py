@@ -66,7 +66,7 @@ class Design:
         """The experiment file ``values`` with every variant as a point of its matrix."""
         places = [place for one in self.variants for place in (one.a, one.b)]
         services = dict.fromkeys(place.service for place in places)
-        links = [written_link(values)] + ([LINK] if any(p.link for p in places) else [])
+        links = [read_link(values)] + ([LINK] if any(p.link for p in places) else [])
         loads = list(values["loads"])
         loads += [{"closed": {"users": 1}}] if any(place.load for place in places) else []
         points = [
@@ -82,7 +82,7 @@ class Design:
         kept = {name: value for name, value in values.items() if name not in ("axes", "only")}
         return {
             **kept,
-            "services": [declared(one) for one in services],
+            "services": [describe_service(one) for one in services],
             "loads": loads,
             "links": links,
             "only": points,
@@ -90,13 +90,13 @@ class Design:
         }
 
 
-def written_link(values: Mapping[str, Any]) -> Any:
+def read_link(values: Mapping[str, Any]) -> Any:
     """The one link of an experiment file."""
     link = values.get("links", LOOPBACK)
     return link[0] if isinstance(link, list) else link
 
 
-def declared(service: ExternalService) -> dict[str, Any]:
+def describe_service(service: ExternalService) -> dict[str, Any]:
     """As an experiment file has it."""
     return service.model_dump(mode="json", exclude_unset=True)
 
@@ -193,13 +193,13 @@ def _gzip(places: tuple[Place, Place]) -> Changed:
 
 def _http(service: ExternalService, suffix: str, **keys: Any) -> ExternalService:
     """The same service asked in another way, under a name of its own."""
-    written = declared(service)
+    written = describe_service(service)
     request = {**written.get("http", {}), **keys}
-    name = _named(service.name, suffix)
+    name = _append_suffix(service.name, suffix)
     return ExternalService.model_validate({**written, "name": name, "http": request})
 
 
-def _named(name: str, suffix: str) -> str:
+def _append_suffix(name: str, suffix: str) -> str:
     """A name of the same kind: of a URL the address with a mark behind it."""
     return f"{name}#{suffix}" if "://" in name else f"{name[: 63 - len(suffix)]}-{suffix}"
 

@@ -44,16 +44,16 @@ class Step:
         return " with ".join(words)
 
 
-def differing(a: Stack, b: Stack) -> tuple[str, ...]:
+def list_differing_axes(a: Stack, b: Stack) -> tuple[str, ...]:
     """The axes in which both differ, in the order in which they are changed: what the bytes are
     before how they travel, the language last."""
-    return a.differing(b)
+    return a.list_differing_axes(b)
 
 
 def path(a: Stack, b: Stack, refusal: Refusal) -> tuple[Step, ...]:
     """The steps from ``a`` to ``b``. Raises :class:`UsageError` for stacks that are equal or
     differ in more than :data:`AXES_MAX` axes."""
-    axes = differing(a, b)
+    axes = list_differing_axes(a, b)
     if not axes:
         raise UsageError(f"{a} and {b} are the same stack", "name two that differ")
     if len(axes) > AXES_MAX:
@@ -72,7 +72,7 @@ def alone(start: Stack, step: Step, *, back: bool, refusal: Refusal) -> tuple[St
     where that stack cannot be measured."""
     place = 0 if back else 1
     changed = {name: ends[place] for name, ends in step.changes.items()}
-    return _made({**start.axes.texts, **changed}, refusal)
+    return _build({**start.axes.texts, **changed}, refusal)
 
 
 def _stops(a: Stack, b: Stack, axes: tuple[str, ...], refusal: Refusal) -> list[frozenset[str]]:
@@ -81,7 +81,7 @@ def _stops(a: Stack, b: Stack, axes: tuple[str, ...], refusal: Refusal) -> list[
     legal = [
         subset
         for subset in _subsets(axes)
-        if len(subset) in (0, len(axes)) or _mixed(a, b, subset, refusal)[0] is not None
+        if len(subset) in (0, len(axes)) or _mix(a, b, subset, refusal)[0] is not None
     ]
     longest: dict[frozenset[str], list[frozenset[str]]] = {}
     for subset in legal:
@@ -111,22 +111,20 @@ def _step(
     refusal: Refusal,
 ) -> Step:
     changed = tuple(name for name in axes if name in new - old)
-    before, _ = _mixed(*ends, old, refusal)
-    after, _ = _mixed(*ends, new, refusal)
+    before, _ = _mix(*ends, old, refusal)
+    after, _ = _mix(*ends, new, refusal)
     forbidden = {}
     if len(changed) > 1:
-        forbidden = {name: _mixed(*ends, old | {name}, refusal)[1] for name in changed}
+        forbidden = {name: _mix(*ends, old | {name}, refusal)[1] for name in changed}
     return Step(before or ends[0], after or ends[1], changed, forbidden)
 
 
-def _mixed(
-    a: Stack, b: Stack, subset: frozenset[str], refusal: Refusal
-) -> tuple[Stack | None, str]:
+def _mix(a: Stack, b: Stack, subset: frozenset[str], refusal: Refusal) -> tuple[Stack | None, str]:
     """``a`` with these axes of ``b``."""
-    return _made({**a.axes.texts, **{name: b.value(name) for name in subset}}, refusal)
+    return _build({**a.axes.texts, **{name: b.value(name) for name in subset}}, refusal)
 
 
-def _made(axes: Mapping[str, str], refusal: Refusal) -> tuple[Stack | None, str]:
+def _build(axes: Mapping[str, str], refusal: Refusal) -> tuple[Stack | None, str]:
     try:
         stack = Stack.of(axes)
     except StackError as error:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector
-from wirelab.explain.ladders import Ladder, Rung, counted
+from wirelab.explain.ladders import Ladder, Rung, select_counted
 from wirelab.statistics import shared_trials
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import Comparison, family
@@ -78,7 +78,8 @@ def climb(
     judged = dict(zip(effects, family(list(effects.values())), strict=True))
     towards = _direction(ladder, figure, whole)
     return tuple(
-        _climbed(cells, ladder, rung, judged.get(rung.id), towards, whole) for rung in ladder.rungs
+        _measure_rung(cells, ladder, rung, judged.get(rung.id), towards, whole)
+        for rung in ladder.rungs
     )
 
 
@@ -89,7 +90,7 @@ def _direction(ladder: Ladder, figure: Figure, whole: Comparison | None) -> str 
     return whole.verdict if whole is not None and whole.found else None
 
 
-def _climbed(
+def _measure_rung(
     cells: Cells,
     ladder: Ladder,
     rung: Rung,
@@ -102,7 +103,7 @@ def _climbed(
         for name in ladder.also
         if (
             comparison := compare(
-                cells, rung.before, rung.after, figures.named(name), ladder.threshold
+                cells, rung.before, rung.after, figures.require_figure(name), ladder.threshold
             )
         )
     }
@@ -117,7 +118,7 @@ def _climbed(
 
 
 def _usable(cells: Cells, selector: CellSelector, ladder: Ladder) -> bool:
-    return selector in cells and bool(cells[selector].values(figures.named(ladder.figure)))
+    return selector in cells and bool(cells[selector].values(figures.require_figure(ladder.figure)))
 
 
 def _outcome(effect: Comparison, towards: str | None) -> Outcome:
@@ -144,7 +145,7 @@ def balance(cells: Cells, ladder: Ladder, figure: Figure) -> Balance | None:
     """None unless goal, together and every counted rung were measured."""
     if ladder.goal is None or ladder.together is None:
         return None
-    near, far = counted(ladder.rungs, near=True), counted(ladder.rungs, near=False)
+    near, far = select_counted(ladder.rungs, near=True), select_counted(ladder.rungs, near=False)
     rungs = _steps((rung.before, rung.after) for rung in (*near, *far))
     alone = _steps((rung.before, rung.after) for rung in near)
     interaction = _steps([(ladder.start, ladder.together)]) + _negative(alone)

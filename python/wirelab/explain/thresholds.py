@@ -16,7 +16,7 @@ from typing import Literal
 from xml.etree import ElementTree as xml
 
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_OK, UnitError, UsageError
-from wirelab.explain.figures import NAMED, PERCENTILES, find_figure, named, only_a_bound
+from wirelab.explain.figures import NAMED, PERCENTILES, find_figure, only_a_bound, require_figure
 from wirelab.format.numbers import quantity
 from wirelab.format.units import parse_bytes, parse_seconds
 from wirelab.records.group import STREAM_TIMES
@@ -106,7 +106,9 @@ class Condition:
             value = self.figure.of(run)
         if value is None:
             return Judged(self, name, "undecided", "too few calls for this figure")
-        return Judged(self, name, self._verdict(value, value), f"{self._shown(value)} in this run")
+        return Judged(
+            self, name, self._verdict(value, value), f"{self._format_value(value)} in this run"
+        )
 
     def _verdict_of(self, cell: Cell) -> tuple[Verdict, str]:
         if not cell.measured:
@@ -114,10 +116,10 @@ class Condition:
         interval = self._interval(cell)
         if interval is None:
             return "undecided", "no trial has this figure"
-        shown = self._shown(interval.estimate)
+        shown = self._format_value(interval.estimate)
         if interval.low is None or interval.high is None:
             return "undecided", f"{shown} without an interval: one trial"
-        low, high = self._shown(interval.low), self._shown(interval.high)
+        low, high = self._format_value(interval.low), self._format_value(interval.high)
         words = f"{shown}, 95 % interval {low} to {high}"
         verdict = self._verdict(interval.low, interval.high)
         if self.figure and verdict == self._unknown_for(self.figure, cell):
@@ -131,7 +133,7 @@ class Condition:
             return None
         return "does not hold" if self.above == (figure.better == "lower") else "holds"
 
-    def _shown(self, value: float) -> str:
+    def _format_value(self, value: float) -> str:
         """With its unit; the share of failed calls in per cent."""
         return f"{100 * value:.3g} %" if self.figure is None else quantity(value, self.figure.unit)
 
@@ -234,7 +236,7 @@ def _figure(name: str) -> Figure | None:
 
 def _memory(trial: Trial) -> float | None:
     """The mean within the window of a service of the lab; of others the most that was seen."""
-    return named(MEMORY).of(trial) or trial.service.rss_max_bytes
+    return require_figure(MEMORY).of(trial) or trial.service.rss_max_bytes
 
 
 def _limit(text: str, figure: Figure | None) -> float:

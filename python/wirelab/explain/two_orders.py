@@ -91,7 +91,7 @@ def two_orders(a: Stack, b: Stack, step: Step, refusal: Refusal) -> TwoOrders:
     return TwoOrders(step, a, b, first, last, tuple(refused))
 
 
-def judged(design: TwoOrders, cells: Cells, figure: Figure, threshold: float) -> Orders:
+def judge(design: TwoOrders, cells: Cells, figure: Figure, threshold: float) -> Orders:
     """The step first and last, and their interaction, judged together (Holm)."""
     measured = {name: cell for name, cell in cells.items() if cell.values(figure)}
     a, b = design.a.reference, design.b.reference

@@ -109,13 +109,13 @@ def facts(references: Sequence[str] = ()) -> list[Fact]:
 
     A reference is a stack, or a binding for all of its stacks. Raises :class:`UsageError`.
     """
-    chosen = stacks() if not references else _chosen(references)
+    chosen = stacks() if not references else _choose(references)
     return [
         fact for stack in chosen for feature in _document().features for fact in _of(stack, feature)
     ]
 
 
-def shared(found: Sequence[Fact], feature: str) -> list[tuple[list[str], Fact]]:
+def group_shared(found: Sequence[Fact], feature: str) -> list[tuple[list[str], Fact]]:
     """The facts of a feature, each once with all stacks that share it."""
     by: dict[Fact, list[str]] = {}
     for fact in found:
@@ -124,7 +124,7 @@ def shared(found: Sequence[Fact], feature: str) -> list[tuple[list[str], Fact]]:
     return [(stacks, fact) for fact, stacks in by.items()]
 
 
-def _chosen(references: Sequence[str]) -> list[Stack]:
+def _choose(references: Sequence[str]) -> list[Stack]:
     every = stacks()
     bindings = sorted({stack.axes.binding for stack in every})
     found: dict[Stack, None] = {}
@@ -144,14 +144,14 @@ def _chosen(references: Sequence[str]) -> list[Stack]:
 
 def _of(stack: Stack, feature: _Feature) -> Iterator[Fact]:
     """Statements, then measurements; "unknown" if there are none."""
-    found = [*_stated(stack, feature), *_measured(stack, feature)]
+    found = [*_list_stated(stack, feature), *_list_measured(stack, feature)]
     if found:
         yield from found
     else:
         yield Fact(str(stack), feature.name, UNKNOWN, "unknown", "no source was read", "", "")
 
 
-def _stated(stack: Stack, feature: _Feature) -> Iterator[Fact]:
+def _list_stated(stack: Stack, feature: _Feature) -> Iterator[Fact]:
     if (statement := _statement(stack, feature)) is not None:
         source = _document().sources[statement.source]
         yield Fact(
@@ -172,7 +172,7 @@ def _statement(stack: Stack, feature: _Feature) -> _Statement | None:
     return by.get(f"{binding}?codec={codec}", by.get(binding))
 
 
-def _measured(stack: Stack, feature: _Feature) -> Iterator[Fact]:
+def _list_measured(stack: Stack, feature: _Feature) -> Iterator[Fact]:
     name, document = str(stack), _measurements()
     source = f"measured by `{document.command}` at {document.revision}"
     path = "python/wirelab/data/facts_measured.json"
@@ -187,7 +187,7 @@ def _measured(stack: Stack, feature: _Feature) -> Iterator[Fact]:
 
 def _bytes_per_call(stack: Stack, feature: _Feature) -> Iterator[Fact]:
     """Facts from the engine's benchmark, which runs on the services in Rust."""
-    tax = engine_tax.published()
+    tax = engine_tax.read_published()
     codec, binding = stack.axes.codec, stack.axes.binding
     for row in tax.stacks:
         if (row.binding, row.codec) == (binding, codec):

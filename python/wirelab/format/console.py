@@ -1,6 +1,6 @@
 """Text for people: styled on a terminal, plain elsewhere, with a status that stays in place.
 
-Lines are printed as they are given. Callers fold them (:func:`folded`), because a path or a
+Lines are printed as they are given. Callers fold them (:func:`fold`), because a path or a
 command must stay whole to be copied.
 """
 
@@ -114,10 +114,10 @@ class Console:
         """Prints lines, above the status where there is one, without control characters other than
         those of styles. Raises :class:`OSError`."""
         status = self._status
-        self._write(self._erased() + _shown(self.styled(text, style)) + "\n")
+        self._write(self._erase() + _sanitize_styled(self.style(text, style)) + "\n")
         self.status(status)
 
-    def styled(self, text: str, style: str) -> str:
+    def style(self, text: str, style: str) -> str:
         """The text in a style (:data:`_CODES`), for :meth:`print`; plain where there is no
         terminal, or where NO_COLOR is set."""
         code = _CODES.get(style)
@@ -130,14 +130,14 @@ class Console:
         it. Nothing happens where there is no terminal."""
         if not self.is_terminal:
             return
-        erased = self._erased()
+        erased = self._erase()
         room = self.width - 1
         self._status = [line._replace(text=sanitize(line.text)[:room]) for line in lines]
-        shown = "\n".join(_shown(self.styled(*line)) for line in self._status)
+        shown = "\n".join(_sanitize_styled(self.style(*line)) for line in self._status)
         if erased or shown:
             self._write(erased + shown)
 
-    def _erased(self) -> str:
+    def _erase(self) -> str:
         """What removes the status from the terminal (ECMA-48: EL, CUU). It has none then."""
         up = "\x1b[1A\x1b[2K" * (len(self._status) - 1)
         erased = f"\r\x1b[2K{up}" if self._status else ""
@@ -149,7 +149,7 @@ class Console:
         self.file.flush()
 
 
-def _shown(text: str) -> str:
+def _sanitize_styled(text: str) -> str:
     """With the styles of this process and no other control character: files and services of
     others name what is printed."""
     parts = _STYLED.split(text)
@@ -193,7 +193,7 @@ class Ticker:
         """Shows the present state; an empty text ends it."""
         if self._console.is_terminal:
             room = self._console.width - 1
-            self._console.status([Line(shortened(text, room), "dim")] if text else ())
+            self._console.status([Line(shorten(text, room), "dim")] if text else ())
             return
         now = self._clock()
         if not text:
@@ -202,10 +202,10 @@ class Ticker:
             self._printed = now
         elif now - self._printed >= PRINTED_S:
             self._printed = now
-            self._console.print(shortened(text, self._console.width))
+            self._console.print(shorten(text, self._console.width))
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """The text in at most ``width`` columns; ``…`` replaces the middle of a longer one, because the
     beginning and the end of a stack reference distinguish it."""
     if len(text) <= width:
@@ -215,13 +215,13 @@ def shortened(text: str, width: int) -> str:
     return f"{text[: kept - tail]}…{text[len(text) - tail :]}"[: max(0, width)]
 
 
-def folded(text: str, width: int) -> str:
+def fold(text: str, width: int) -> str:
     """Lines of at most ``width`` columns, broken between words alone: paths and commands stay
     whole, to be copied. What a line goes on with is set in by two more columns."""
-    return "\n".join(_folded(line, width) for line in text.splitlines())
+    return "\n".join(_fold_line(line, width) for line in text.splitlines())
 
 
-def _folded(line: str, width: int) -> str:
+def _fold_line(line: str, width: int) -> str:
     from wirelab.format import wrapping
 
     indent = line[: len(line) - len(line.lstrip())]

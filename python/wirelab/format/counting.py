@@ -8,14 +8,14 @@ from types import MappingProxyType
 from wirelab.format.units import format_seconds
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """The count with its noun, whose plural is regular."""
     return f"{count:,} {plural(count, noun)}"
 
 
 def of_all(part: int, whole: int, noun: str) -> str:
     """``3 of 12 calls``, ``0 of 1 call``."""
-    return f"{part:,} of {counted(whole, noun)}"
+    return f"{part:,} of {format_count(whole, noun)}"
 
 
 def plural(count: object, noun: str) -> str:
@@ -49,7 +49,7 @@ def failure_text(kind: str, timeout_s: float | None = None) -> str:
     return f"{words}{after}"
 
 
-def counted_failures(by_kind: Mapping[str, int]) -> str:
+def format_failures(by_kind: Mapping[str, int]) -> str:
     """``200 answered with an error, 3 timed out``, the most frequent first."""
     kinds = sorted(by_kind.items(), key=lambda entry: -entry[1])
     return ", ".join(f"{count:,} {failure_text(kind)}" for kind, count in kinds if count)

@@ -92,7 +92,7 @@ def percent(share: float, decimals: int = 0) -> str:
     return f"{100.0 * share:.{decimals}f} %"
 
 
-def signed(value: float, unit: Unit, plus: str = "+") -> str:
+def format_signed(value: float, unit: Unit, plus: str = "+") -> str:
     """``+1.23 ms``, ``−45.6 µs``."""
     return f"{plus if value >= 0 else '−'}{quantity(abs(value), unit)}"
 
@@ -115,7 +115,7 @@ def limits(interval: Interval | None, unit: Unit, between: str = DASH) -> str:
     return f"{low}{between}{high}"
 
 
-def over_limits(interval: Interval | None, unit: Unit) -> str:
+def stack_limits(interval: Interval | None, unit: Unit) -> str:
     """The estimate, and on a line of their own the limits, where they carry information."""
     if interval is None:
         return NONE
@@ -124,7 +124,7 @@ def over_limits(interval: Interval | None, unit: Unit) -> str:
     return "\n".join(filter(None, (shown, limits(interval, unit))))
 
 
-def ranged(interval: Interval, unit: Unit = "") -> str:
+def format_range(interval: Interval, unit: Unit = "") -> str:
     """``1.52 (1.44 to 1.61)``; of a figure ``44.1 ms (44.0 ms to 44.2 ms)``; a limit that does
     not exist is ``any``."""
     significant = resolution(interval)

@@ -66,7 +66,7 @@ def read_open(descriptor: int, name: str, bytes_max: int) -> bytes:
         os.close(descriptor)
 
 
-def bounded_lines(file: BinaryIO, line_max: int) -> Iterator[bytes]:
+def read_bounded_lines(file: BinaryIO, line_max: int) -> Iterator[bytes]:
     """Each line from the position of the file on, with its end; no other line is in memory. Raises
     :class:`TooLarge` for a line with more than ``line_max`` bytes."""
     while line := file.readline(line_max + 1):
@@ -94,7 +94,7 @@ def field_of(
     """The field of the first number that is wrong, such as ``result.times.response.count``; None
     if there is not one. Objects and lists with a name of ``except_in`` are not searched."""
     path = _path_of(content, is_wrong, except_in)
-    return None if path is None else _shown(path)
+    return None if path is None else _format_path(path)
 
 
 Steps = list[str | int]
@@ -120,7 +120,7 @@ def _path_of(
     return None
 
 
-def _shown(path: Steps) -> str:
+def _format_path(path: Steps) -> str:
     parts = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in path)
     text = sanitize("".join(parts)).lstrip(".")
     return (text if len(text) <= _SHOWN_MAX else f"{text[: _SHOWN_MAX - 1]}…") or "the document"

@@ -75,7 +75,7 @@ def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Pa
         calls = context | describe_calls(contract, names, package)
         TEMPLATES.write(CALLS, folder / package / "calls.go", calls)
     (folder / "service.proto").write_text(proto, encoding="utf-8")
-    request = protobuf_plugin.make_request(contract, descriptors, names.renamed, "service/pb")
+    request = protobuf_plugin.make_request(contract, descriptors, names.rename, "service/pb")
     (folder / "pb" / "request.binpb").write_bytes(request)
     return Project(
         language="go",
@@ -173,7 +173,7 @@ class GoNames:
         """Name of a field or a oneof."""
         return self._fields[message][name]
 
-    def renamed(self, message: str, name: str = "") -> str:
+    def rename(self, message: str, name: str = "") -> str:
         """What a type, or a field or oneof of it, must be called in descriptors so that
         protoc-gen-go gives it its name here."""
         chosen = self.field(message, name) if name else self.types[message]

@@ -154,10 +154,10 @@ def _write_sources(
 def _write_class(template: str, target: Path, context: dict[str, object]) -> None:
     TEMPLATES.write(template, target, context)
     source = target.read_text(encoding="utf-8")
-    target.write_text(_without_unused_imports(source), encoding="utf-8")
+    target.write_text(_remove_unused_imports(source), encoding="utf-8")
 
 
-def _without_unused_imports(source: str) -> str:
+def _remove_unused_imports(source: str) -> str:
     """One template serves messages with every kind of field; a message has only some."""
     lines = source.splitlines(keepends=True)
     rest = "".join(line for line in lines if not line.startswith("import "))
@@ -200,12 +200,12 @@ def _write_build(folder: Path, tools: java_tools.Toolchain) -> None:
     TEMPLATES.write(BUILD, folder / "build.sh", program)
     (folder / "service").chmod(0o755)
     for binding, jars in tools.class_paths.items():
-        (folder / f"{binding}.classpath").write_text(_joined(jars), encoding="utf-8")
+        (folder / f"{binding}.classpath").write_text(_join_paths(jars), encoding="utf-8")
     every = tuple(dict.fromkeys(jar for jars in tools.class_paths.values() for jar in jars))
-    (folder / "all.classpath").write_text(_joined(every), encoding="utf-8")
+    (folder / "all.classpath").write_text(_join_paths(every), encoding="utf-8")
 
 
-def _joined(jars: tuple[Path, ...]) -> str:
+def _join_paths(jars: tuple[Path, ...]) -> str:
     return os.pathsep.join(str(jar) for jar in jars) + "\n"
 
 

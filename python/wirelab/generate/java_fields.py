@@ -95,7 +95,7 @@ class FieldWriter:
             xml_name=xml_name(field.json_name),
             xml_property=lower_camel(entry.accessor) if entry else name,
             annotations=tuple(self._annotations(field)),
-            declaration=f"{self._declared(field)} {name}{self._initial(field)}",
+            declaration=f"{self._declare_type(field)} {name}{self._initial(field)}",
             plain_digest=self._plain_digest(field, f"this.{name}"),
             plain_copy=self._plain_copy(field, name),
             protobuf_digest=self._protobuf_digest(field),
@@ -103,15 +103,15 @@ class FieldWriter:
             entry=entry,
         )
 
-    def _boxed(self, kind: Kind, type_name: str = "") -> str:
+    def _box(self, kind: Kind, type_name: str = "") -> str:
         return self._types[type_name] if kind in (Kind.ENUM, Kind.MESSAGE) else PLAIN[kind][1]
 
     def _item(self, field: Field) -> str:
-        return self._boxed(field.kind, field.type_name)
+        return self._box(field.kind, field.type_name)
 
-    def _declared(self, field: Field) -> str:
+    def _declare_type(self, field: Field) -> str:
         if field.map_key is not None:
-            return f"Map<{self._boxed(field.map_key)}, {self._item(field)}>"
+            return f"Map<{self._box(field.map_key)}, {self._item(field)}>"
         if field.label is Label.REPEATED:
             return f"List<{self._item(field)}>"
         if has_presence(field) or field.kind is Kind.ENUM:
@@ -140,10 +140,10 @@ class FieldWriter:
             if kind not in _WIDE:
                 continue
             read = "Key" if using == "key" else "Read"
-            reads.append(f"{_using(using)} = Scalars.{read}{_WIDE[kind]}.class")
+            reads.append(f"{_prefix_using(using)} = Scalars.{read}{_WIDE[kind]}.class")
             if kind in UNSIGNED_64:
                 write = "WriteKey" if using == "key" else "Write"
-                writes.append(f"{_using(using)} = Scalars.{write}Unsigned64.class")
+                writes.append(f"{_prefix_using(using)} = Scalars.{write}Unsigned64.class")
         if reads:
             found.append(f"@JsonDeserialize({', '.join(reads)})")
         if writes:
@@ -163,7 +163,7 @@ class FieldWriter:
             java_name=name,
             accessor=f"{accessor[:1].upper()}{accessor[1:]}",
             xml_type=f"{self._message}.{field.name}",
-            key_type=self._boxed(field.map_key),
+            key_type=self._box(field.map_key),
             value_type=self._item(field),
             key_annotations=tuple(_adapter(field.map_key, is_primitive=False)),
             value_annotations=tuple(_adapter(field.kind, is_primitive=False)),
@@ -175,7 +175,7 @@ class FieldWriter:
         number = f"{field.number}L"
         if field.label is Label.MAP:
             assert field.map_key is not None
-            entry = f"Map.Entry<{self._boxed(field.map_key)}, {self._item(field)}>"
+            entry = f"Map.Entry<{self._box(field.map_key)}, {self._item(field)}>"
             key = _plain_value(field.map_key, "entry.getKey()")
             value = _plain_value(field.kind, "entry.getValue()")
             loop = f"for ({entry} entry : {name}.entrySet()) {{"
@@ -191,7 +191,7 @@ class FieldWriter:
     def _plain_copy(self, field: Field, name: str) -> str:
         if field.label is Label.MAP:
             assert field.map_key is not None
-            entry = f"Map.Entry<{self._boxed(field.map_key)}, {self._item(field)}>"
+            entry = f"Map.Entry<{self._box(field.map_key)}, {self._item(field)}>"
             value = _plain_numbered(field.kind, "entry.getValue()")
             return _lines(
                 f"for ({entry} entry : this.{name}.entrySet()) {{",
@@ -280,7 +280,7 @@ class FieldWriter:
         return f"numbering.add({value})" if field.kind in _NUMBERED else value
 
 
-def _using(part: str) -> str:
+def _prefix_using(part: str) -> str:
     return f"{part}Using" if part else "using"
 
 

@@ -41,7 +41,7 @@ _SUFFIXES = ("Builder", "Bytes", "Case", "Count", "List", "Map", "OrBuilder", "O
 """What protoc appends to a field's accessors."""
 
 
-def reserved_types() -> frozenset[str]:
+def list_reserved_types() -> frozenset[str]:
     """Names of classes that generated code refers to by their simple name."""
     found = set(JAVA_LANG)
     for template in (Templates("java").folder / "src" / "contract").rglob("*.j2"):
@@ -82,7 +82,7 @@ def take(name: str, taken: set[str]) -> str:
 def take_types(names: Iterable[str], others: Iterable[str]) -> dict[str, str]:
     """A class for each message and enum. Files differ by more than case. ``others`` are names of
     other classes in the same packages."""
-    taken = {name.lower() for name in (*reserved_types(), *_INHERITED, *others)}
+    taken = {name.lower() for name in (*list_reserved_types(), *_INHERITED, *others)}
     made: dict[str, str] = {}
 
     def files(name: str) -> set[str]:

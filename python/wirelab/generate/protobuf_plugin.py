@@ -35,12 +35,12 @@ def rename_file(files: Any, contract: Contract, rename: Rename) -> Any:
         _rename_message(message, contract, rename)
     _rename_enums(own.enum_type, rename)
     for method in own.service[0].method:
-        method.input_type = _renamed_type(method.input_type, contract, rename)
-        method.output_type = _renamed_type(method.output_type, contract, rename)
+        method.input_type = _rename_type_path(method.input_type, contract, rename)
+        method.output_type = _rename_type_path(method.output_type, contract, rename)
     return own
 
 
-def _renamed_type(path: str, contract: Contract, rename: Rename) -> str:
+def _rename_type_path(path: str, contract: Contract, rename: Rename) -> str:
     """The path of a type; those of other packages stay."""
     prefix = f".{contract.package}."
     if not path.startswith(prefix):
@@ -51,7 +51,7 @@ def _renamed_type(path: str, contract: Contract, rename: Rename) -> str:
 
 def _rename_type(field: Any, contract: Contract, rename: Rename) -> None:
     if field.type_name:
-        field.type_name = _renamed_type(field.type_name, contract, rename)
+        field.type_name = _rename_type_path(field.type_name, contract, rename)
 
 
 def _rename_message(message: Any, contract: Contract, rename: Rename) -> None:

@@ -10,7 +10,7 @@ from wirelab.identity.examining import examine
 from wirelab.identity.finding import Exam, Examination, Finding
 from wirelab.identity.point import identity_stack, points
 from wirelab.identity.verdict import Cell, Gaps, Verdict, judge, load
-from wirelab.identity.verifying import Admission, Proofs, Verifier, chosen, verify
+from wirelab.identity.verifying import Admission, Proofs, Verifier, choose_points, verify
 
 __all__ = [
     "Admission",
@@ -22,7 +22,7 @@ __all__ = [
     "Proofs",
     "Verdict",
     "Verifier",
-    "chosen",
+    "choose_points",
     "examine",
     "identity_stack",
     "judge",

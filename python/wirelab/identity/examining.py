@@ -56,7 +56,7 @@ def examine(
         try:
             with (
                 Stores(interruption, url) as stores,
-                stores.opened(stack, scratch.folder) as store,
+                stores.open(stack, scratch.folder) as store,
             ):
                 subject = Subject(
                     program,
@@ -86,10 +86,10 @@ def examine(
 
 def _exams(subject: Subject, deep: bool) -> tuple[Exam, ...]:
     """Sections of the engine; with a database also that of its outages."""
-    with subject.started(**_patience(subject.store)) as (service, endpoint):
+    with subject.start(**_patience(subject.store)) as (service, endpoint):
         document = _document(subject.stack, subject.contract, endpoint, deep)
         log = subject.folder / "engine.log"
-        exams = _asked(document, log, service, subject.interruption)
+        exams = _ask_engine(document, log, service, subject.interruption)
     if subject.contract == outages.CONTRACT and subject.store.kind != MEMORY:
         return (*exams, outages.exam(subject))
     return exams
@@ -113,7 +113,7 @@ def _document(stack: Stack, contract: str, endpoint: Endpoint, deep: bool) -> di
     }
 
 
-def _asked(
+def _ask_engine(
     document: dict[str, object], log: Path, service: Service, interruption: Interruption
 ) -> tuple[Exam, ...]:
     child = Child([str(engine_binary.find()), "verify"], ProcessOptions(log=log))

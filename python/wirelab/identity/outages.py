@@ -112,10 +112,10 @@ def exam(subject: Subject) -> Exam:
     if reason:
         return Exam(SECTION, 0, (), (reason,))
     examiner = _Examiner(
-        subject, lambda: sessions.opened(subject.store, psql, subject.folder / "psql.log")
+        subject, lambda: sessions.open_session(subject.store, psql, subject.folder / "psql.log")
     )
     examiner.examine()
-    return Exam(SECTION, examiner.calls, tuple(examiner.findings), tuple(left_out(subject)))
+    return Exam(SECTION, examiner.calls, tuple(examiner.findings), tuple(list_omissions(subject)))
 
 
 def _unreachable(kind: str, has_psql: bool) -> str:
@@ -126,7 +126,7 @@ def _unreachable(kind: str, has_psql: bool) -> str:
     return ""
 
 
-def left_out(subject: Subject) -> Iterator[str]:
+def list_omissions(subject: Subject) -> Iterator[str]:
     """Scenarios of the store that are not run, with the reason."""
     if subject.store.kind == "postgres" and subject.store.database is None:
         yield "a restart of the database: wirelab restarts only servers that it has started"
@@ -143,10 +143,10 @@ class _Examiner:
     def examine(self) -> None:
         """First on a service with a pool, which is killed at the end, then on one with a single
         connection, which takes over what the first one left."""
-        with self._subject.started(pool=POOL, timeout_ms=TIMEOUT_MS) as (service, endpoint):
+        with self._subject.start(pool=POOL, timeout_ms=TIMEOUT_MS) as (service, endpoint):
             for scenario in self._scenarios(service):
                 self._go_through(scenario, endpoint, TIMEOUT_MS)
-        with self._subject.started(pool=1, timeout_ms=FULL_TIMEOUT_MS) as (service, endpoint):
+        with self._subject.start(pool=1, timeout_ms=FULL_TIMEOUT_MS) as (service, endpoint):
             full = Scenario("a full pool", _keep_locked, failures_min=CALLERS)
             self._go_through(full, endpoint, FULL_TIMEOUT_MS)
 
@@ -164,17 +164,17 @@ class _Examiner:
         caller = _Caller(self._subject, endpoint, timeout_ms / 1000.0 + MARGIN_S)
         with self._session() as session:
             before = session.rows()
-            load = Load().plus(caller.during(lambda: scenario.fault(session)))
+            load = Load().plus(caller.call_during(lambda: scenario.fault(session)))
         recovered = True
         if not scenario.is_of_service:
-            load, recovered = caller.after(load)
+            load, recovered = caller.call_until_recovery(load)
         with self._session() as session:
             added = session.rows() - before
         self.calls += load.sent
-        self.findings += judged(scenario, load, added, recovered=recovered)
+        self.findings += judge(scenario, load, added, recovered=recovered)
 
 
-def judged(scenario: Scenario, load: Load, added: int, *, recovered: bool) -> Iterator[Finding]:
+def judge(scenario: Scenario, load: Load, added: int, *, recovered: bool) -> Iterator[Finding]:
     """Findings, if that number of rows was ``added``."""
 
     def finding(expected: str, found: str) -> Finding:
@@ -210,7 +210,7 @@ class _Caller:
     def __init__(self, subject: Subject, endpoint: Endpoint, timeout_s: float) -> None:
         self._subject, self._endpoint, self._timeout_s = subject, endpoint, timeout_s
 
-    def during(self, fault: Callable[[], None]) -> GroupOutcome:
+    def call_during(self, fault: Callable[[], None]) -> GroupOutcome:
         """Makes calls until some time after the fault, which occurs once the first calls have
         succeeded. Raises :class:`TrialFailed` if none do."""
         happened = _Once(fault)
@@ -222,7 +222,7 @@ class _Caller:
             raise TrialFailed(f"only {group.ok} calls of {CALL} succeeded: {group.error_examples}")
         return group
 
-    def after(self, load: Load) -> tuple[Load, bool]:
+    def call_until_recovery(self, load: Load) -> tuple[Load, bool]:
         """Makes calls until they succeed again; False if they do not in time. Failures until then
         are part of the outage."""
         deadline = time.monotonic() + RECOVERY_S_MAX
@@ -277,14 +277,14 @@ class _Once:
 def _drop_connection(session: Session) -> None:
     """During a call: terminates the connection of an INSERT that waits for our lock."""
     assert isinstance(session, PostgresSession)
-    with session.locked():
+    with session.lock():
         if not session.end_one_that_waits():
             raise TrialFailed(f"no {CALL} waited for the lock on the table")
 
 
 def _keep_locked(session: Session) -> None:
     """An INSERT waits and keeps its connection, so that all others wait for one."""
-    with session.locked():
+    with session.lock():
         time.sleep(FULL_S)
 
 

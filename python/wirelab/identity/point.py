@@ -85,4 +85,4 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
 
 def _nearest(service: str, changes: dict[str, str]) -> Stack:
     """The stack with this value, and other axes repaired where they would become illegal."""
-    return Stack.parse(Stack.parse(service).near(changes).reference)
+    return Stack.parse(Stack.parse(service).find_nearest(changes).reference)

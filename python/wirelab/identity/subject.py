@@ -40,7 +40,7 @@ class Subject:
         return self.scratch.folder
 
     @contextmanager
-    def started(self, **store: int) -> Iterator[tuple[Service, Endpoint]]:
+    def start(self, **store: int) -> Iterator[tuple[Service, Endpoint]]:
         """A separate service and its endpoint; ``store`` is added to the configuration of the
         store. It ends with the block. Raises :class:`TrialFailed`."""
         listen = ListenSpec.of(self.stack, self.scratch)

@@ -73,7 +73,7 @@ def _cell(exam: Exam, gaps: tuple[Gap, ...]) -> Cell:
     closed = [
         f"{gap.finding}: passes, although it is listed as a known gap ({gap.reason}); "
         f"remove the gap from services/{FILE}"
-        for gap in closed_gaps(gaps, exam.findings)
+        for gap in find_closed_gaps(gaps, exam.findings)
     ]
     problems = tuple(found + closed)
     return Cell(
@@ -159,7 +159,7 @@ def unknown_findings(gaps: Iterable[Gap], findings: Iterable[Finding]) -> list[F
     return [finding for finding in findings if finding.name not in names]
 
 
-def closed_gaps(gaps: Iterable[Gap], findings: Iterable[Finding]) -> list[Gap]:
+def find_closed_gaps(gaps: Iterable[Gap], findings: Iterable[Finding]) -> list[Gap]:
     """Gaps without a finding."""
     names = {finding.name for finding in findings}
     return [gap for gap in gaps if gap.finding not in names]

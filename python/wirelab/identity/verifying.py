@@ -13,7 +13,7 @@ import msgspec
 
 from wirelab import installation
 from wirelab.errors import TrialFailed, UsageError
-from wirelab.format.console import WIDTH, shortened
+from wirelab.format.console import WIDTH, shorten
 from wirelab.identity import verdict as known
 from wirelab.identity.examining import examine
 from wirelab.identity.point import identity_stack, points
@@ -34,7 +34,7 @@ Point = tuple[Stack, str]
 """An identity point and a contract."""
 
 
-def chosen(references: Sequence[str], contract: str | None = None) -> list[Point]:
+def choose_points(references: Sequence[str], contract: str | None = None) -> list[Point]:
     """The points of the given references, or all points. Raises
     :class:`StackError`, :class:`UsageError`."""
     if contract is not None and contract not in CONTRACTS:
@@ -42,10 +42,12 @@ def chosen(references: Sequence[str], contract: str | None = None) -> list[Point
     catalogue = manifests.load()
     if not references:
         return [point for point in points(catalogue) if contract in (None, point[1])]
-    return [point for ref in references for point in _named(ref, contract, catalogue)]
+    return [point for ref in references for point in _find_points(ref, contract, catalogue)]
 
 
-def _named(reference: str, contract: str | None, catalogue: manifests.Catalogue) -> Iterator[Point]:
+def _find_points(
+    reference: str, contract: str | None, catalogue: manifests.Catalogue
+) -> Iterator[Point]:
     stack = Stack.parse(reference)
     manifest = catalogue.by_language.get(stack.axes.language)
     contracts = CONTRACTS if contract is None else (contract,)
@@ -98,7 +100,7 @@ class Verifier:
             self.proofs.keep(verdict)
         return verdict
 
-    def kept(self, point: Stack, contract: str) -> IdentityRecord | None:
+    def find_proof(self, point: Stack, contract: str) -> IdentityRecord | None:
         """A stored proof of an identity point; None if there is none."""
         program = self._programs.program(point, self._interruption, contract)
         return self.proofs.find(program, point, contract)
@@ -106,7 +108,7 @@ class Verifier:
     def proof(self, point: Stack, contract: str) -> IdentityRecord | Verdict:
         """A new proof, or the verdict that explains why there is none."""
         verdict = self.verify(point, contract)
-        return self.kept(point, contract) or verdict
+        return self.find_proof(point, contract) or verdict
 
 
 def verify(
@@ -175,7 +177,7 @@ class Proofs:
     def _path(self, sha256: str, stack: Stack, contract: str) -> Path:
         parts = [sha256, self.engine_sha256, str(stack), contract]
         # Another version of a proxy may answer otherwise.
-        proxy = proxies.installed(stack.axes)
+        proxy = proxies.find_installed(stack.axes)
         parts += [proxy.version] if proxy else []
         examined = json.dumps(parts)
         return self._folder / f"{hashlib.sha256(examined.encode()).hexdigest()[:32]}.json"
@@ -207,11 +209,11 @@ class Admission:
         point = identity_stack(stack), contract
         if point in self._known:
             return
-        kept = self._verifier.kept(*point)
+        kept = self._verifier.find_proof(*point)
         if kept is None:
             end = f", contract {contract}"
             start = "verifying "
-            note(f"{start}{shortened(str(point[0]), WIDTH - len(start) - len(end))}{end}")
+            note(f"{start}{shorten(str(point[0]), WIDTH - len(start) - len(end))}{end}")
         self._known[point] = kept or self._verifier.proof(*point)
 
     def of(self, stack: Stack, contract: str) -> IdentityRecord:

@@ -153,7 +153,7 @@ def measure(value: Any) -> Size:
             continue
         waiting.pop()
         if id(one) not in known:
-            known[id(one)] = _measured(one, known)
+            known[id(one)] = _measure(one, known)
     return known[id(value)]
 
 
@@ -167,14 +167,14 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple))
 
 
-def _measured(value: Any, known: dict[int, Size]) -> Size:
+def _measure(value: Any, known: dict[int, Size]) -> Size:
     """Of a value whose lists and mappings are measured."""
     if not isinstance(value, (dict, list, tuple)):
         return Size(1, len(value) if isinstance(value, str) else _digits(value))
     keys = sum(len(str(key)) + 2 for key in value) if isinstance(value, dict) else 0
     values, size, depth = 1, 2 + keys, 0
     for part in value.values() if isinstance(value, dict) else value:
-        of_part = known.get(id(part)) or _measured(part, known)
+        of_part = known.get(id(part)) or _measure(part, known)
         values += of_part.values
         size += of_part.bytes + 2
         depth = max(depth, of_part.depth)

@@ -41,12 +41,12 @@ _CONFLICT = "curl sends one kind of content: data, a form, an upload, or none wi
 def read(command: str, *, any_file: bool = False) -> Imported:
     """Its requests. Raises :class:`UsageError`."""
     parsed = shell.split(command)
-    words = _without_assignments(parsed)
+    words = _remove_assignments(parsed)
     files = ContentFiles(Path(), any_file)
     requests = [_Request.of(given, parsed, files) for given in groups(words)]
     budget = Budget("the curl command")
     operations: list[Operation] = []
-    for recorded in (one for request in requests for one in request.recorded()):
+    for recorded in (one for request in requests for one in request.list_requests()):
         try:
             operations.append(recorded.operation())
         except NotImportable as reason:
@@ -58,7 +58,7 @@ def read(command: str, *, any_file: bool = False) -> Imported:
     return Imported(title, "a curl command", tuple(operations), (), _service(requests))
 
 
-def _without_assignments(parsed: shell.Command) -> list[str]:
+def _remove_assignments(parsed: shell.Command) -> list[str]:
     """What follows ``curl``."""
     words = list(parsed.words)
     while words and re.match(r"[A-Za-z_]\w*=", words[0]):
@@ -129,16 +129,16 @@ class _Request:
     def _has(self, flag: str) -> bool:
         return self.flags.get(flag, False)
 
-    def recorded(self) -> Iterator[Recorded]:
+    def list_requests(self) -> Iterator[Recorded]:
         """A request for each URL. Raises :class:`UsageError`."""
         for refused, why in (("connect-to", "resolve"), ("resolve", "resolve"), ("crlf", "crlf")):
             if refused in self.values or self._has(refused):
                 raise UsageError(f"curl --{refused}: {_REFUSED[why]}", "leave it out")
         for pattern in self.urls:
-            for url in [pattern] if self._has("globoff") else self._expanded(pattern):
+            for url in [pattern] if self._has("globoff") else self._expand(pattern):
                 yield self._of_url(url)
 
-    def _expanded(self, pattern: str) -> list[str]:
+    def _expand(self, pattern: str) -> list[str]:
         return curl_url.expand(pattern, self.command.variables)
 
     def _of_url(self, written: str) -> Recorded:
@@ -146,7 +146,7 @@ class _Request:
             raise UsageError(f"{written!r} has a space, which curl refuses", "write %20")
         url = curl_url.complete(written, self.values.get("proto-default", "http"))
         if not self._has("path-as-is"):
-            url = curl_url.without_dots(url)
+            url = curl_url.remove_dots(url)
         recorded = Recorded("GET", self._with_target(url), is_exact=True)
         recorded.variables = frozenset(self.command.variables)
         recorded.notes += [*self.command.notes, *self._notes()]
@@ -170,10 +170,10 @@ class _Request:
 
     def _with_target(self, url: str) -> str:
         for query in self.queries:
-            added = query[1:] if query.startswith("+") else self._encoded(query)
+            added = query[1:] if query.startswith("+") else self._encode(query)
             url = curl_url.with_query(url, added)
         if self._has("get") and self.data:
-            url = curl_url.with_query(url, self._joined().decode(*shell.ENCODING))
+            url = curl_url.with_query(url, self._join_data().decode(*shell.ENCODING))
         target = self.values.get("request-target")
         if target is None:
             return url
@@ -183,7 +183,7 @@ class _Request:
 
     def _own_headers(self, recorded: Recorded) -> Pairs:
         """Those of options, and those that curl adds, where no header replaces them."""
-        given, removed = self._given_headers()
+        given, removed = self._parse_headers()
         referer = self.values.get("referer", "").removesuffix(";auto")
         agent = self.values.get("user-agent")
         span = self.values.get("range")
@@ -203,7 +203,7 @@ class _Request:
         recorded.headers = [pair for pair in recorded.headers if pair[0].lower() not in names]
         return [*(pair for pair in of_options if pair[0].lower() not in names), *given]
 
-    def _given_headers(self) -> tuple[Pairs, set[str]]:
+    def _parse_headers(self) -> tuple[Pairs, set[str]]:
         """Of ``--header``; and the names of headers that are not sent (``Name:``)."""
         given: Pairs = []
         removed: set[str] = set()
@@ -267,15 +267,15 @@ class _Request:
             else curl_form.text_part(text, has_backslashes=escapes)
             for kind, text in self.form
         ]
-        given = next((v for k, v in self._given_headers()[0] if k.lower() == "content-type"), "")
-        cleaned = multipart.without_secrets(parts, recorded.secrets)
+        given = next((v for k, v in self._parse_headers()[0] if k.lower() == "content-type"), "")
+        cleaned = multipart.replace_secrets(parts, recorded.secrets)
         kind, recorded.body = multipart.encode(cleaned, given or multipart.KIND)
         recorded.headers.append(("content-type", kind))
         if given:
             self.headers = [h for h in self.headers if not h.lower().startswith("content-type:")]
 
     def _add_data(self, recorded: Recorded) -> None:
-        recorded.body = self._joined()
+        recorded.body = self._join_data()
         if len(self.data) == 1 and self._is_whole_file(*self.data[0], recorded.body):
             recorded.body_file = self.data[0][1][1:]
         kind = "application/json" if self._is_json else FORM
@@ -287,7 +287,7 @@ class _Request:
         is_file = value.startswith("@") and value != "@-"
         return is_file and (kind == "data-binary" or Path(value[1:]).read_bytes() == body)
 
-    def _joined(self) -> bytes:
+    def _join_data(self) -> bytes:
         content = b""
         for number, (kind, value) in enumerate(self.data):
             joint = b"&" if number and kind != "json" else b""
@@ -296,7 +296,7 @@ class _Request:
 
     def _piece(self, kind: str, value: str) -> bytes:
         if kind == "data-urlencode":
-            return self._encoded(value).encode()
+            return self._encode(value).encode()
         if not value.startswith("@") or kind == "data-raw":
             return value.encode(*shell.ENCODING)
         content = self._file(value[1:])
@@ -304,7 +304,7 @@ class _Request:
         is_text = kind in ("data", "data-ascii")
         return re.sub(rb"[\r\n\0]", b"", content) if is_text else content
 
-    def _encoded(self, value: str) -> str:
+    def _encode(self, value: str) -> str:
         """``CONTENT``, ``=CONTENT``, ``NAME=CONTENT``, ``@FILE`` or ``NAME@FILE``."""
         found = re.match(r"([^=@]*)([=@])(.*)", value, re.DOTALL)
         if found is None:

@@ -58,11 +58,11 @@ def _options(value: str) -> tuple[str, dict[str, str]]:
     for one in rest:
         key, equals, given = one.strip().partition("=")
         if equals and key in _KEYS:
-            keys[key] = _unquoted(given.strip() if key == "type" else given)
+            keys[key] = _unquote(given.strip() if key == "type" else given)
             last = key
         elif last == "type":
             keys["type"] += f";{one}"
-    return _unquoted(content.lstrip()), keys
+    return _unquote(content.lstrip()), keys
 
 
 def _split(value: str) -> list[str]:
@@ -71,7 +71,7 @@ def _split(value: str) -> list[str]:
     return re.findall(rf"(?:^|;)({word})", value, re.DOTALL)
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     found = re.fullmatch(r'"((?:[^"\\]|\\.)*)"\s*', text, re.DOTALL)
     return re.sub(r"\\([\\\"])", r"\1", found[1]) if found else text
 

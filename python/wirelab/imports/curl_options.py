@@ -175,7 +175,7 @@ def _long(word: str, rest: Iterator[str]) -> Iterator[Given]:
         if len(fitting) != 1:
             raise _unknown(word, fitting)
         option = LONG[fitting[0]]
-    yield from _given(option, word, rest, is_on=is_on)
+    yield from _read_option(option, word, rest, is_on=is_on)
 
 
 def _letters(word: str, rest: Iterator[str]) -> Iterator[Given]:
@@ -190,12 +190,14 @@ def _letters(word: str, rest: Iterator[str]) -> Iterator[Given]:
         if option is None:
             raise _unknown(f"-{letter}", [])
         if option.has_value and at < len(word):
-            yield from _given(option, f"-{letter}", iter((word[at:],)), is_on=True)
+            yield from _read_option(option, f"-{letter}", iter((word[at:],)), is_on=True)
             return
-        yield from _given(option, f"-{letter}", rest, is_on=True)
+        yield from _read_option(option, f"-{letter}", rest, is_on=True)
 
 
-def _given(option: Option, spelled: str, rest: Iterator[str], *, is_on: bool) -> Iterator[Given]:
+def _read_option(
+    option: Option, spelled: str, rest: Iterator[str], *, is_on: bool
+) -> Iterator[Given]:
     if option.refusal[0]:
         raise UsageError(f"curl {spelled}: {option.refusal[0]}", option.refusal[1])
     value = next(rest, None) if option.has_value else ""

@@ -45,13 +45,13 @@ def _choices(match: re.Match[str], url: str) -> list[str]:
     if words is not None:
         return list(words.split(","))
     if span is not None:
-        return [f"[{span}]"] if _ADDRESS.fullmatch(span) else _between(span, url)
+        return [f"[{span}]"] if _ADDRESS.fullmatch(span) else _expand_span(span, url)
     if char in ("{", "}", "[", "]"):
         raise UsageError(f"{url}: {char} is a pattern of curl without an end", "write --globoff")
     return [escaped or char]
 
 
-def _between(span: str, url: str) -> list[str]:
+def _expand_span(span: str, url: str) -> list[str]:
     if found := _NUMBERS.fullmatch(span):
         first, last, step = int(found[1]), int(found[2]), int(found[3] or 1)
         width = len(found[1]) if found[1].startswith("0") else 0
@@ -75,7 +75,7 @@ def complete(url: str, default_scheme: str = "http") -> str:
     return f"{scheme.lower()}://{host[0] if host else ''}{'' if tail[:1] == '/' else '/'}{tail}"
 
 
-def without_dots(url: str) -> str:
+def remove_dots(url: str) -> str:
     """Without ``.`` and ``..`` in its path (RFC 3986, section 5.2.4)."""
     origin, path, query = parts(url)
     kept: list[str] = []

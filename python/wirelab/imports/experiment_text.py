@@ -16,7 +16,7 @@ import yaml
 from wirelab.errors import ExperimentError, UsageError
 from wirelab.experiment import loading
 from wirelab.experiment.external import ExternalMessage, ExternalPart, ExternalStep
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.sanitize import sanitize
 from wirelab.imports.operation import Imported, LeftOut, Operation, ScriptLoad, slug
 from wirelab.run.directory import write_whole
@@ -56,7 +56,7 @@ def write(imported: Imported, out: Path | None, *, force: bool, any_target: bool
     files = {path.with_suffix(end): content for end, content in imported.files.items()}
     for operation in imported.operations:
         if operation.attached is not None:
-            files[_attached(operation, path)] = operation.attached
+            files[_attachment_path(operation, path)] = operation.attached
     for one in (path, *files):
         if one.exists() and not force:
             raise UsageError(
@@ -159,8 +159,8 @@ def _load(script: ScriptLoad | None, place: _Place) -> Iterator[str]:
             yield from _comment(note)
         keys = dict(script.keys)
         yield "loads:"
-        yield from _dumped(keys.pop("loads"), "  ")
-        yield from _dumped(keys, "")
+        yield from _dump(keys.pop("loads"), "  ")
+        yield from _dump(keys, "")
         return
     if script is not None:
         yield from _comment(
@@ -214,26 +214,26 @@ def _service(imported: Imported, place: _Place, path: Path, name: str) -> Iterat
         first = imported.operations[0].request["grpc"]
         service["grpc"] = {"method": first, **_relative(service["grpc"], path)}
     if service:
-        yield from _dumped(service, "    ")
+        yield from _dump(service, "    ")
 
 
 def _relative(grpc: dict[str, Any], path: Path) -> dict[str, Any]:
     """Files as seen from the experiment's folder."""
 
-    found = {**grpc, "proto": _seen_from(path, grpc["proto"])}
+    found = {**grpc, "proto": _relative_path(path, grpc["proto"])}
     if "include" in grpc:
         found["include"] = [os.path.relpath(folder, path.parent) for folder in grpc["include"]]
     return found
 
 
-def _seen_from(path: Path, file: str) -> str:
+def _relative_path(path: Path, file: str) -> str:
     """A file as the experiment names it."""
     if file.startswith(".") and "/" not in file:
         return path.with_suffix(file).name  # it is written next to it
     return os.path.relpath(file, path.parent)
 
 
-def _attached(operation: Operation, path: Path) -> Path:
+def _attachment_path(operation: Operation, path: Path) -> Path:
     """Where the content of a message is that is not text."""
     return path.with_suffix(f".{operation.name}.bin")
 
@@ -244,10 +244,10 @@ def _messages(imported: Imported, path: Path) -> Iterator[str]:
     script, indent = imported.script, "  "
     data: dict[str, Any] = {}
     if script is not None and script.data:
-        data = {"data": {**script.data, "file": _seen_from(path, str(script.data["file"]))}}
+        data = {"data": {**script.data, "file": _relative_path(path, str(script.data["file"]))}}
     if script is not None and len(imported.operations) > 1:
         yield f"  - name: {_scalar(script.name)}"
-        yield from _dumped(data, "    ") if data else ()
+        yield from _dump(data, "    ") if data else ()
         yield "    # One user sends them in this order; a reply that is not 2xx ends it."
         yield "    steps:"
         indent, data = "      ", {}
@@ -269,13 +269,13 @@ def _message(
     if "body_file" in request:
         request["body_file"] = os.path.relpath(request["body_file"], path.parent)
     if operation.attached is not None:
-        request["body_file"] = _attached(operation, path).name
-    lines = list(_dumped({"name": operation.name, **request, **data}, f"{indent}  "))
+        request["body_file"] = _attachment_path(operation, path).name
+    lines = list(_dump({"name": operation.name, **request, **data}, f"{indent}  "))
     yield f"{indent}- {lines[0].strip()}"
     yield from lines[1:]
 
 
-def _dumped(value: object, indent: str) -> Iterator[str]:
+def _dump(value: object, indent: str) -> Iterator[str]:
     text = yaml.dump(
         value,
         Dumper=_Dumper,
@@ -327,17 +327,17 @@ def _line(text: str) -> str:
 def summary(written: Written) -> Iterator[str]:
     """What a person should know, as lines."""
     noun = "step" if written.is_ordered else "message"
-    yield f"{written.path}: {counted(written.messages, noun)} to {written.url}"
+    yield f"{written.path}: {format_count(written.messages, noun)} to {written.url}"
     yield from (f"{one}: belongs to it" for one in written.files)
     if written.is_placeholder:
         yield "where the service is, is not known: correct `url` in the file"
-    yield from _listed("left out", [f"{what}: {why}" for what, why in written.left_out])
-    yield from _listed("secrets left out", list(written.secrets))
+    yield from _list_lines("left out", [f"{what}: {why}" for what, why in written.left_out])
+    yield from _list_lines("secrets left out", list(written.secrets))
     any_target = "" if written.is_local else " --any-target"
     yield f"next: wirelab run {written.path}{any_target}"
 
 
-def _listed(what: str, lines: list[str]) -> Iterator[str]:
+def _list_lines(what: str, lines: list[str]) -> Iterator[str]:
     if lines:
         yield f"{what}:"
         yield from (f"  {_line(one)}" for one in lines[:20])

@@ -80,7 +80,7 @@ def _describe_file(source: str, include: tuple[str, ...], *options: str) -> _Des
         copies = copy_files(source, include, Path(folder))
         folders = [f"--import={one}" for one in copies.folders]
         try:
-            return _described([str(copies.file), *folders, *options])
+            return _describe([str(copies.file), *folders, *options])
         except UsageError as error:
             raise UsageError(copies.name_originals(error.message), error.remedy) from None
 
@@ -105,7 +105,7 @@ def _of_server(source: str, any_target: bool) -> Imported:
     assert isinstance(server, targets.Server)  # it has ://
     if not server.local and not any_target:
         raise UsageError(f"{source} is not on this machine", "give --any-target to ask it")
-    description = _described([f"--reflect={server.address}"])
+    description = _describe([f"--reflect={server.address}"])
     found, left_out = _operations(description, f"grpc://{server.authority}")
     files = {SET_END: base64.b64decode(description.descriptor_set or "")}
     return Imported(
@@ -115,7 +115,7 @@ def _of_server(source: str, any_target: bool) -> Imported:
     )
 
 
-def _described(arguments: list[str]) -> _Description:
+def _describe(arguments: list[str]) -> _Description:
     command = [str(engine_binary.find()), "describe", *arguments]
     try:
         done = subprocess.run(

@@ -38,7 +38,7 @@ def read(text: Text, only: str | None = None) -> Imported:
     others: list[str] = []
     for number, (entry, place) in enumerate(zip(entries, places, strict=False), 1):
         try:
-            operation = _recorded(entry).operation()
+            operation = _read_request(entry).operation()
             if only is None or matches(operation, only):
                 key = _key(operation)
                 counts[key] += 1
@@ -48,14 +48,16 @@ def read(text: Text, only: str | None = None) -> Imported:
             elif len(others) < NAMES_MAX:
                 others.append(operation.name)
         except NotImportable as reason:
-            left_out.append(LeftOut(f"{place}: entry {number}{_named(entry)}", str(reason)))
+            left_out.append(
+                LeftOut(f"{place}: entry {number}{_describe_entry(entry)}", str(reason))
+            )
     version = inner.get("version", "1.2")
-    merged = tuple(_counted(one, counts[_key(one)]) for one in found)
+    merged = tuple(_note_count(one, counts[_key(one)]) for one in found)
     source = f"HAR {version}, {text.name}"
     return Imported(text.stem, source, merged, tuple(left_out), others=tuple(others))
 
 
-def _recorded(entry: Any) -> Recorded:
+def _read_request(entry: Any) -> Recorded:
     request = entry.get("request") if isinstance(entry, dict) else None
     if not isinstance(request, dict):
         raise NotImportable("it has no request")
@@ -100,7 +102,7 @@ def _add_form(recorded: Recorded, data: dict[str, Any], kind: str) -> None:
                 str(one.get("contentType") or "") if filename else "",
             )
         )
-    cleaned = multipart.without_secrets(parts, recorded.secrets)
+    cleaned = multipart.replace_secrets(parts, recorded.secrets)
     written, recorded.body = multipart.encode(cleaned, kind.partition(";")[0])
     others = [pair for pair in recorded.headers if pair[0].lower() != "content-type"]
     recorded.headers = [*others, ("content-type", written)]
@@ -120,7 +122,7 @@ def _content(data: Any, size: Any, declared: str) -> str | bytes | None:
     if not text and isinstance(size, int) and size > 0:
         raise NotImportable(f"its content of {size:,} B was not recorded; {_REMEDY}")
     if given.get("encoding") == "base64":
-        return _decoded(text, kind)
+        return _decode_base64(text, kind)
     # Where bytes were not text, browsers record a replacement character.
     if "\ufffd" in text:
         raise NotImportable(f"its content is binary ({kind or 'no type'}); {_REMEDY}")
@@ -130,14 +132,14 @@ def _content(data: Any, size: Any, declared: str) -> str | bytes | None:
 _REMEDY = "send it with body_file"
 
 
-def _decoded(text: str, mime: str) -> bytes:
+def _decode_base64(text: str, mime: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error as error:
         raise NotImportable(f"its content ({mime or 'no type'}) is not base64: {error}") from None
 
 
-def _named(entry: Any) -> str:
+def _describe_entry(entry: Any) -> str:
     request = entry.get("request") if isinstance(entry, dict) else None
     if not isinstance(request, dict):
         return ""
@@ -151,7 +153,7 @@ def _key(operation: Operation) -> str:
     return f"{operation.origin} {operation.request!r} {attached}"
 
 
-def _counted(operation: Operation, count: int) -> Operation:
+def _note_count(operation: Operation, count: int) -> Operation:
     """With a note if it was recorded several times."""
     if count == 1:
         return operation

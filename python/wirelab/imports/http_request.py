@@ -248,7 +248,7 @@ class Recorded:
         return {} if set(VARIABLE.findall(body)) - self.variables else {"json": cleaned}
 
     def _text(self, body: str, kind: str) -> dict[str, Any]:
-        if (cleaned := self._undeclared_json(body)) is not None:
+        if (cleaned := self._clean_undeclared_json(body)) is not None:
             return {"body": cleaned}
         if kind == FORM:
             return {"body": self._form(body)}
@@ -256,7 +256,7 @@ class Recorded:
             raise NotImportable("its content is not text; send it with body_file")
         return {"body": text_without_secrets(body, "body", self.secrets)}
 
-    def _undeclared_json(self, body: str) -> str | None:
+    def _clean_undeclared_json(self, body: str) -> str | None:
         """JSON of another type (curl declares what it sends a form) without its secrets; None for
         what is not JSON, or has none."""
         if body.lstrip()[:1] not in ("{", "["):
@@ -297,7 +297,7 @@ def _json(text: str) -> Any:
     try:
         if count_values(text, VALUES_MAX) > VALUES_MAX:
             raise NotImportable(f"its JSON has more than {VALUES_MAX:,} values; {BY_FILE}")
-        value = json.loads(text, parse_constant=_refused)
+        value = json.loads(text, parse_constant=_refuse)
         depth = measure(value).depth
     except RecursionError:
         depth = DEPTH_MAX + 1
@@ -306,7 +306,7 @@ def _json(text: str) -> Any:
     return value
 
 
-def _refused(word: str) -> None:
+def _refuse(word: str) -> None:
     raise ValueError(word)
 
 

@@ -87,10 +87,10 @@ class _Reader:
             if not one.is_enabled:
                 continue
             if one.kind == "Arguments":
-                self._define(one.listed("Arguments.arguments"))
+                self._define(one.list_items("Arguments.arguments"))
             elif one.kind == "TestPlan":
                 path = ("TestPlan.user_defined_variables", "Arguments.arguments")
-                self._define(one.listed(*path))
+                self._define(one.list_items(*path))
             self.define_variables(one.children)
 
     def _define(self, arguments: list[Element]) -> None:
@@ -103,7 +103,7 @@ class _Reader:
         if not element.is_enabled or _is_silent(element):
             return
         if element.kind in SAMPLERS and group is not None:
-            self._add_request(element, self._configured(element, around), group)
+            self._add_request(element, self._configure(element, around), group)
         elif element.kind == "ThreadGroup":
             self._add_group(element, around)
         elif element.kind in PASSED_THROUGH or _is_single_loop(element):
@@ -112,12 +112,12 @@ class _Reader:
             self.left_out.append(LeftOut(element.title, _reason(element)))
 
     def _descend(self, element: Element, around: Surroundings, group: Group | None) -> None:
-        inner = self._configured(element, around)
+        inner = self._configure(element, around)
         for one in element.children:
             if not _is_configuration(one):
                 self.enter(one, inner, group)
 
-    def _configured(self, element: Element, around: Surroundings) -> Surroundings:
+    def _configure(self, element: Element, around: Surroundings) -> Surroundings:
         """With the configuration and the timers in the element."""
         for one in element.children:
             if not one.is_enabled or not _is_configuration(one):
@@ -163,7 +163,7 @@ class _Reader:
         try:
             if None not in (rows, self.rows) and rows is not self.rows:
                 raise NotImportable("its rows are others than those of the requests before it")
-            operation = Sampler(element, around, self.values, self.files).recorded().operation()
+            operation = Sampler(element, around, self.values, self.files).read_request().operation()
         except NotImportable as reason:
             self.left_out.append(LeftOut(element.title, str(reason)))
             return

@@ -46,13 +46,13 @@ class Surroundings:
         """HTTP Request Defaults."""
         given = {name: element.text(f"HTTPSampler.{name}") for name in _DEFAULTS}
         defaults = self.defaults | {name: text for name, text in given.items() if text}
-        own = element.listed("HTTPsampler.Arguments", "Arguments.arguments")
+        own = element.list_items("HTTPsampler.Arguments", "Arguments.arguments")
         return replace(self, defaults=defaults, arguments=(*self.arguments, *own))
 
     def with_headers(self, element: Element) -> Surroundings:
         """A header manager."""
         headers = dict(self.headers)
-        for one in element.listed("HeaderManager.headers"):
+        for one in element.list_items("HeaderManager.headers"):
             name = one.text("Header.name")
             headers[name.lower()] = (name, one.properties.get("Header.value", ""))
         return replace(self, headers=headers)
@@ -67,7 +67,7 @@ class Sampler:
     values: Values
     files: ContentFiles
 
-    def recorded(self) -> Recorded:
+    def read_request(self) -> Recorded:
         """Its request. Raises :class:`NotImportable`."""
         element = self.element
         method = self.values.fill(element.text("HTTPSampler.method", "GET")).upper() or "GET"
@@ -117,7 +117,7 @@ class Sampler:
 
     @property
     def _arguments(self) -> list[Element]:
-        own = self.element.listed("HTTPsampler.Arguments", "Arguments.arguments")
+        own = self.element.list_items("HTTPsampler.Arguments", "Arguments.arguments")
         named = {one.text("Argument.name") for one in own}
         added = [one for one in self.around.arguments if one.text("Argument.name") not in named]
         return [*own, *added]
@@ -150,7 +150,7 @@ class Sampler:
         return f"{_encode(name)}={_encode(value)}"
 
     def _add_content(self, recorded: Recorded) -> None:
-        files = self.element.listed("HTTPsampler.Files", "HTTPFileArgs.files")
+        files = self.element.list_items("HTTPsampler.Files", "HTTPFileArgs.files")
         named = [one for one in files if one.text("File.path")]
         kind = ""
         if recorded.method in ("GET", "HEAD") and named:
@@ -214,7 +214,7 @@ class Sampler:
             parts.append(multipart.Part(field_name, self._content(one), name, kind, encoding))
         if not parts:
             return ""
-        cleaned = multipart.without_secrets(parts, recorded.secrets)
+        cleaned = multipart.replace_secrets(parts, recorded.secrets)
         kind, recorded.body = multipart.encode(cleaned)
         return f"{kind}{CHARSET}"
 

@@ -66,13 +66,13 @@ class Values:
             self._budget.take_text(len(value))
             return value
         if call := _CALL.fullmatch(name):
-            return self._called(call[1], call[2] or "")
+            return self._call(call[1], call[2] or "")
         shown = sanitize(name)[:80]
         raise NotImportable(
             self._unknown.get(name) or f"${{{shown}}} has a value only while JMeter runs"
         )
 
-    def _called(self, function: str, arguments: str) -> str:
+    def _call(self, function: str, arguments: str) -> str:
         if function not in _PROPERTIES:
             raise NotImportable(f"the function {function} has a value only while JMeter runs")
         given = [part.strip().replace("\\,", ",") for part in _COMMA.split(arguments)]

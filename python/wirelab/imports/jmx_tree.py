@@ -74,7 +74,7 @@ class Element:
         """A property that has properties."""
         return self.parts.get(name)
 
-    def listed(self, *path: str) -> list[Element]:
+    def list_items(self, *path: str) -> list[Element]:
         """The items of a list, which is a property of properties."""
         at: Element | None = self
         for name in path:

@@ -113,7 +113,7 @@ class Scenario:
         users, seconds = self.settings.count("vus", 1), self.settings.seconds("duration")
         group.keys = load_script.users_for(users, seconds, group.pause_s)
 
-    def _ramping_users(self, group: Group) -> None:
+    def _ramp_users(self, group: Group) -> None:
         settings = self.settings
         first = settings.count("startVUs" if "startVUs" in settings.nodes else "vus", 1, least=0)
         # Stages of an experiment begin with no users.
@@ -122,7 +122,7 @@ class Scenario:
         load_script.check_stages(len(stages), self.place)
         group.keys = load_script.users_in_stages(stages, group.pause_s)
 
-    def _shared_iterations(self, group: Group) -> None:
+    def _share_iterations(self, group: Group) -> None:
         users, iterations = self.settings.count("vus", 1), self.settings.count("iterations", 1)
         group.keys = load_script.users_who_share(users, iterations, self._max_s, group.pause_s)
         group.is_bounded = True
@@ -135,13 +135,13 @@ class Scenario:
     def _constant_rate(self, group: Group) -> None:
         rate = self.settings.number("rate") / self._unit_s
         seconds = self.settings.seconds("duration")
-        group.keys = load_script.calls_at_rate(rate, self._in_flight(group), seconds)
+        group.keys = load_script.calls_at_rate(rate, self._limit_in_flight(group), seconds)
 
-    def _ramping_rate(self, group: Group) -> None:
+    def _ramp_rate(self, group: Group) -> None:
         start = self.settings.number("startRate", 0.0) / self._unit_s
         stages = [Stage(one.target / self._unit_s, one.seconds) for one in self.settings.stages()]
         load_script.check_stages(len(stages), self.place)
-        group.keys = load_script.calls_in_stages(start, stages, self._in_flight(group))
+        group.keys = load_script.calls_in_stages(start, stages, self._limit_in_flight(group))
 
     @property
     def _max_s(self) -> float:
@@ -156,7 +156,7 @@ class Scenario:
             raise Unsupported(self.settings.nodes["timeUnit"], "timeUnit is 0")
         return unit_s
 
-    def _in_flight(self, group: Group) -> int:
+    def _limit_in_flight(self, group: Group) -> int:
         group.is_bounded = True
         group.notes.append("k6 drops an iteration for which no VU is free; here it waits.")
         least = self.settings.count("preAllocatedVUs")
@@ -165,11 +165,11 @@ class Scenario:
 
 _EXECUTORS = {
     "constant-vus": Scenario._constant_users,
-    "ramping-vus": Scenario._ramping_users,
-    "shared-iterations": Scenario._shared_iterations,
+    "ramping-vus": Scenario._ramp_users,
+    "shared-iterations": Scenario._share_iterations,
     "per-vu-iterations": Scenario._iterations_each,
     "constant-arrival-rate": Scenario._constant_rate,
-    "ramping-arrival-rate": Scenario._ramping_rate,
+    "ramping-arrival-rate": Scenario._ramp_rate,
 }
 _KEYS = {
     "constant-vus": {"vus", "duration"},

@@ -145,7 +145,7 @@ class Scope:
             "true": lambda *_: True,
             "false": lambda *_: False,
             "null": lambda *_: None,
-            "identifier": self._named,
+            "identifier": self._look_up,
             "object": self._object,
             "array": self._array,
             "parenthesized_expression": lambda node, depth: self.read(parts(node)[0], depth),
@@ -178,10 +178,12 @@ class Scope:
     def _string(self, node: Node, depth: int) -> str:
         return _join_text(node, lambda one: as_text(self.read(parts(one)[0], depth), one))
 
-    def _named(self, node: Node, _: int) -> Value:
+    def _look_up(self, node: Node, _: int) -> Value:
         name = source_of(node)
         if name not in self.values:
-            raise Unsupported(node, f"{_shown(node)}, which is not a constant with a literal value")
+            raise Unsupported(
+                node, f"{_quote_source(node)}, which is not a constant with a literal value"
+            )
         return self.values[name]
 
     def _object(self, node: Node, depth: int) -> Value:
@@ -190,7 +192,7 @@ class Scope:
             if one.type == "pair":
                 made[key_of(one)] = self.read(field_of(one, "value"), depth)
             elif one.type == "shorthand_property_identifier":
-                made[source_of(one)] = self._named(one, depth)
+                made[source_of(one)] = self._look_up(one, depth)
             elif one.type == "spread_element":
                 inner = self.read(parts(one)[0], depth)
                 if not isinstance(inner, dict):
@@ -222,7 +224,7 @@ class Scope:
             return as_text(one, left) + as_text(other, right)
         if operator in _ARITHMETIC and _is_number(one) and _is_number(other):
             try:
-                return _rounded(_ARITHMETIC[operator](float(one), float(other)))  # type: ignore[arg-type]
+                return _to_number(_ARITHMETIC[operator](float(one), float(other)))  # type: ignore[arg-type]
             except ArithmeticError:
                 pass
         raise Unsupported(node, f"{words(node)} {operator}")
@@ -231,7 +233,7 @@ class Scope:
         """``__ENV.NAME || default``."""
         if _is_environment(left):
             value = self.read(right, depth)
-            self.environment[_shown(left)] = as_text(value, right)
+            self.environment[_quote_source(left)] = as_text(value, right)
             return value
         value = self.read(left, depth)
         # Unlike in Python, empty objects and lists are true.
@@ -242,7 +244,7 @@ class Scope:
 
     def _member(self, node: Node, depth: int) -> Value:
         if _is_environment(node):
-            raise Unsupported(node, f"{_shown(node)} without a default (|| '…')")
+            raise Unsupported(node, f"{_quote_source(node)} without a default (|| '…')")
         whole = self.read(field_of(node, "object"), depth)
         key: Value
         if node.type == "member_expression":
@@ -253,7 +255,7 @@ class Scope:
             return whole[key]
         if isinstance(whole, list) and isinstance(key, int) and 0 <= key < len(whole):
             return whole[key]
-        raise Unsupported(node, f"{_shown(node)}, which has no literal value")
+        raise Unsupported(node, f"{_quote_source(node)}, which has no literal value")
 
     def _call(self, node: Node, depth: int) -> Value:
         function = source_of(field_of(node, "function"))
@@ -264,7 +266,7 @@ class Scope:
             return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
         if function == "encodeURIComponent" and len(given) == 1:
             return quote(as_text(self.read(given[0], depth), node), safe=_UNRESERVED)
-        raise Unsupported(node, f"a call of {_shown(field_of(node, 'function'))}")
+        raise Unsupported(node, f"a call of {_quote_source(field_of(node, 'function'))}")
 
 
 def arguments_of(call: Node) -> list[Node]:
@@ -318,7 +320,7 @@ _ARITHMETIC: dict[str, Callable[[float, float], float]] = {
 }
 
 
-def _shown(node: Node) -> str:
+def _quote_source(node: Node) -> str:
     return sanitize(source_of(node)[:80])
 
 
@@ -335,15 +337,15 @@ def _number(node: Node) -> int | float:
     text = source_of(node).replace("_", "").lower()
     try:
         if re.fullmatch(r"0[xbo][0-9a-f]+", text):
-            return _rounded(int(text, 0))
+            return _to_number(int(text, 0))
         if re.fullmatch(r"(?:0|[1-9]\d*)?(?:\.\d*)?(?:e[+-]?\d+)?", text):
-            return _rounded(float(text))
+            return _to_number(float(text))
     except ArithmeticError:
         pass
-    raise Unsupported(node, f"the number {_shown(node)}")
+    raise Unsupported(node, f"the number {_quote_source(node)}")
 
 
-def _rounded(value: float) -> int | float:
+def _to_number(value: float) -> int | float:
     """A whole number as such. Raises :class:`ArithmeticError` for what is not finite."""
     if not math.isfinite(value):
         raise ArithmeticError
@@ -369,7 +371,7 @@ def _unescape(node: Node) -> str:
     if escape[0] in "xu" and len(escape) > 1:
         number = int(escape[1:].strip("{}"), 16)
         if number > 0x10FFFF:
-            raise Unsupported(node, f"the character {_shown(node)}")
+            raise Unsupported(node, f"the character {_quote_source(node)}")
         return chr(number)
     if escape[0] in "\r\n\u2028\u2029":
         return ""

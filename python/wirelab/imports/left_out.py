@@ -32,7 +32,7 @@ def text_without_secrets(text: str, where: str, found: list[str]) -> str:
     spans = list(finding.find_in_text(text))
     if spans:
         _note(where, found)
-    return finding.replaced(text, spans, lambda *_: PLACEHOLDER)
+    return finding.replace_spans(text, spans, lambda *_: PLACEHOLDER)
 
 
 def path_without_secrets(path: str, found: list[str]) -> str:

@@ -100,27 +100,33 @@ class Stage:
 
 def users_for(users: int, seconds: float, think_s: float = 0.0) -> Json:
     """Users who repeat their requests for some time."""
-    return {"loads": [_closed({"users": users}, think_s)], "window": _duration(seconds)}
+    return {
+        "loads": [_describe_closed_load({"users": users}, think_s)],
+        "window": _duration(seconds),
+    }
 
 
 def users_in_stages(stages: Sequence[Stage], think_s: float = 0.0) -> Json:
     """A number of users that changes, from 0."""
     listed = [{"target": round(one.target), "duration": write_time(one.seconds)} for one in stages]
-    return {"loads": [_closed({"stages": listed}, think_s)], "window": _duration(_length(stages))}
+    return {
+        "loads": [_describe_closed_load({"stages": listed}, think_s)],
+        "window": _duration(_length(stages)),
+    }
 
 
 def users_with_iterations(
     users: int, each: int, think_s: float = 0.0, max_s: float = CALLS_S_MAX
 ) -> Json:
     """Users who each repeat their requests ``each`` times."""
-    load = _closed({"users": users, "iterations": each}, think_s)
+    load = _describe_closed_load({"users": users, "iterations": each}, think_s)
     return {"loads": [load], "window": {"calls": users * each, "max": write_time(max_s)}}
 
 
 def users_who_share(users: int, iterations: int, max_s: float, think_s: float = 0.0) -> Json:
     """Users who together repeat their requests ``iterations`` times."""
     return {
-        "loads": [_closed({"users": users}, think_s)],
+        "loads": [_describe_closed_load({"users": users}, think_s)],
         "window": {"calls": iterations, "max": write_time(max_s)},
         "warmup": {"min": "0 s", "max": "0 s"},
     }
@@ -155,7 +161,7 @@ def write_time(seconds: float) -> str:
     return f"{_number(round(seconds, 6))} s"
 
 
-def _closed(load: Json, think_s: float) -> Json:
+def _describe_closed_load(load: Json, think_s: float) -> Json:
     return {"closed": {**load, **({"think": write_time(think_s)} if think_s > 0 else {})}}
 
 

@@ -48,13 +48,13 @@ class Part:
     def head(self) -> str:
         """Its headers."""
         kind = self.content_type or ("" if self.filename is None else type_of(self.filename))
-        disposition = f'Content-Disposition: form-data; name="{self._quoted(self.name)}"'
+        disposition = f'Content-Disposition: form-data; name="{self._quote(self.name)}"'
         if self.filename is not None:
-            disposition += f'; filename="{self._quoted(self.filename)}"'
+            disposition += f'; filename="{self._quote(self.filename)}"'
         kinds = [f"Content-Type: {kind}"] if kind else []
         return "\r\n".join((disposition, *kinds, *self.headers, "", ""))
 
-    def _quoted(self, text: str) -> str:
+    def _quote(self, text: str) -> str:
         if self.has_backslashes:
             return text.replace("\\", "\\\\").replace('"', '\\"')
         return text.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
@@ -65,12 +65,12 @@ def type_of(filename: str) -> str:
     return _TYPES.get(PurePath(filename).suffix.lower(), "application/octet-stream")
 
 
-def without_secrets(parts: Iterable[Part], found: list[str]) -> list[Part]:
+def replace_secrets(parts: Iterable[Part], found: list[str]) -> list[Part]:
     """The parts with each secret replaced; ``found`` gets the name of each."""
-    return [_without_secret(part, found) for part in parts]
+    return [_replace_secret(part, found) for part in parts]
 
 
-def _without_secret(part: Part, found: list[str]) -> Part:
+def _replace_secret(part: Part, found: list[str]) -> Part:
     try:
         text = part.content.decode()
     except UnicodeDecodeError:

@@ -34,7 +34,7 @@ class Operation:
     """One request, which becomes one message."""
 
     name: str
-    """As :func:`slug` makes it; unique after :meth:`Imported.chosen`."""
+    """As :func:`slug` makes it; unique after :meth:`Imported.choose`."""
     request: dict[str, Any]
     """Keys of a message: ``method``, ``path``, ``headers``, ``grpc``, ``json``, ``body``,
     ``body_file``."""
@@ -94,12 +94,14 @@ class Imported:
     script: ScriptLoad | None = None
     """Of a load script; the operations are then steps of one message."""
 
-    def chosen(self, pattern: str | None) -> Imported:
+    def choose(self, pattern: str | None) -> Imported:
         """The operations that a shell pattern matches, of the server that most belong to, each
         with a name of its own. Raises :class:`UsageError` where none is left."""
         fitting = [one for one in self.operations if pattern is None or matches(one, pattern)]
         if not fitting:
-            raise UsageError(f"{self.source}: {self._nothing(pattern)}", self._why_nothing())
+            raise UsageError(
+                f"{self.source}: {self._describe_no_match(pattern)}", self._explain_no_match()
+            )
         origins = Counter(one.origin for one in fitting)
         origin = origins.most_common(1)[0][0]
         others = tuple(
@@ -113,12 +115,12 @@ class Imported:
         own = distinct(one for one in fitting if one.origin == origin)
         return replace(self, operations=own, left_out=(*self.left_out, *others))
 
-    def _nothing(self, pattern: str | None) -> str:
+    def _describe_no_match(self, pattern: str | None) -> str:
         if names := [*(one.name for one in self.operations[:NAMES_MAX]), *self.others]:
             return f"no operation matches {pattern!r}; it has {', '.join(names[:NAMES_MAX])}"
         return "there is no operation that can be imported"
 
-    def _why_nothing(self) -> str:
+    def _explain_no_match(self) -> str:
         reasons = [f"{what}: {why}" for what, why in self.left_out[:5]]
         return "\n  ".join(reasons)
 

@@ -87,7 +87,7 @@ class _Inherited:
     keeps_body: bool = False
     """Whether a request of a method without content has content, too."""
 
-    def within(self, item: dict[str, Any], *names: str) -> _Inherited:
+    def descend(self, item: dict[str, Any], *names: str) -> _Inherited:
         behaviour = item.get("protocolProfileBehavior")
         given = behaviour if isinstance(behaviour, dict) else {}
         keeps = given.get("disableBodyPruning", self.keeps_body) is True
@@ -95,13 +95,13 @@ class _Inherited:
 
 
 def _requests(folder: dict[str, Any], above: _Inherited) -> Iterator[_Inherited]:
-    own = above.within(folder)
+    own = above.descend(folder)
     for item in mappings(folder.get("item")) if len(above.path) < DEPTH_MAX else ():
         name = str(item.get("name") or "request")
         if "item" in item:
             yield from _requests(item, replace(own, path=(*own.path, name)))
         else:
-            yield own.within(item, name)
+            yield own.descend(item, name)
 
 
 def _has_scripts(content: dict[str, Any]) -> bool:
@@ -134,7 +134,7 @@ class _Reader:
         self.budget.where = f"{self.text.name}: {name[:NAME_MAX]}"
         self.budget.add_operation()
         try:
-            operation = self._recorded(given).operation()
+            operation = self._read_request(given).operation()
         except NotImportable as reason:
             place = self.places.of(given.path[-1])
             self.left_out.append(LeftOut(f"{place}: {name}", str(reason)))
@@ -145,7 +145,7 @@ class _Reader:
         elif len(self.others) < NAMES_MAX:
             self.others.append(operation.name)
 
-    def _recorded(self, given: _Inherited) -> Recorded:
+    def _read_request(self, given: _Inherited) -> Recorded:
         request = given.item.get("request")
         if isinstance(request, str):
             request = {"url": request}
@@ -163,7 +163,7 @@ class _Reader:
             recorded.secrets.append(f"auth of kind {kind}")
         return recorded
 
-    def _filled(self, text: object, recorded: Recorded, depth: int = 0) -> str:
+    def _fill(self, text: object, recorded: Recorded, depth: int = 0) -> str:
         """With its variables; of one without a value the name stays, and is noted."""
 
         def value(match: re.Match[str]) -> str:
@@ -176,7 +176,7 @@ class _Reader:
             known = self.variables.get(name)
             if known and name not in self.secret_variables:
                 # Variables may be in variables, but not without end.
-                return self._filled(known, recorded, depth + 1) if depth < 5 else name
+                return self._fill(known, recorded, depth + 1) if depth < 5 else name
             if known or is_secret(name, ""):
                 recorded.secrets.append(f"variable {name}")
                 return PLACEHOLDER
@@ -204,16 +204,16 @@ class _Reader:
         if not isinstance(raw, str) or not raw:
             raise NotImportable("it has no URL (url.raw)")
         raw = self._with_origin(raw, recorded)
-        filled = self._filled(raw, recorded)
+        filled = self._fill(raw, recorded)
         filled = filled if "://" in filled else f"http://{filled}"
         for one in mappings(given.get("variable")):
             if key := one.get("key"):
-                value = quote(self._filled(one.get("value") or key, recorded), safe="")
+                value = quote(self._fill(one.get("value") or key, recorded), safe="")
                 # Percent-encoded, so that nothing in it is special to `sub`.
                 filled = re.sub(rf"/:{re.escape(str(key))}(?=[/?#]|$)", f"/{value}", filled)
-        return self._without_disabled(filled, given.get("query"))
+        return self._remove_disabled(filled, given.get("query"))
 
-    def _without_disabled(self, url: str, query: Any) -> str:
+    def _remove_disabled(self, url: str, query: Any) -> str:
         disabled = {
             f"{one.get('key')}={one.get('value') or ''}"
             for one in mappings(query)
@@ -225,7 +225,7 @@ class _Reader:
 
     def _pairs(self, listed: Any, recorded: Recorded) -> Pairs:
         return [
-            (str(one.get("key", "")), self._filled(one.get("value") or "", recorded))
+            (str(one.get("key", "")), self._fill(one.get("value") or "", recorded))
             for one in mappings(listed)
             if not one.get("disabled")
         ]
@@ -236,7 +236,7 @@ class _Reader:
         mode = body.get("mode")
         content_type = ""
         if mode == "raw":
-            recorded.body = self._filled(body.get("raw") or "", recorded)
+            recorded.body = self._fill(body.get("raw") or "", recorded)
             options = body.get("options")
             raw = options.get("raw") if isinstance(options, dict) else None
             language = str(raw.get("language", "")) if isinstance(raw, dict) else ""
@@ -263,14 +263,14 @@ class _Reader:
                 parts += self._parts(one, recorded)
         if not parts:
             return ""
-        kind, recorded.body = multipart.encode(multipart.without_secrets(parts, recorded.secrets))
+        kind, recorded.body = multipart.encode(multipart.replace_secrets(parts, recorded.secrets))
         return kind
 
     def _parts(self, given: dict[str, Any], recorded: Recorded) -> Iterator[multipart.Part]:
-        name = self._filled(given.get("key") or "", recorded)
+        name = self._fill(given.get("key") or "", recorded)
         kind = str(given.get("contentType") or "")
         if given.get("type") != "file":
-            content = self._filled(given.get("value") or "", recorded)
+            content = self._fill(given.get("value") or "", recorded)
             yield multipart.Part(name, content.encode(*ENCODING), content_type=kind)
             return
         source = given.get("src")
@@ -282,7 +282,7 @@ class _Reader:
     def _add_file(self, recorded: Recorded, given: Any) -> None:
         file = given if isinstance(given, dict) else {"src": given}
         if isinstance(file.get("content"), str):
-            recorded.body = self._filled(file["content"], recorded)
+            recorded.body = self._fill(file["content"], recorded)
         elif file.get("src"):
             recorded.body = self._content(file["src"])
 
@@ -294,9 +294,9 @@ class _Reader:
 
     def _graphql(self, graphql: Any, recorded: Recorded) -> str:
         given = graphql if isinstance(graphql, dict) else {}
-        content: dict[str, Any] = {"query": self._filled(given.get("query") or "", recorded)}
+        content: dict[str, Any] = {"query": self._fill(given.get("query") or "", recorded)}
         try:
-            variables = json.loads(self._filled(given.get("variables") or "{}", recorded))
+            variables = json.loads(self._fill(given.get("variables") or "{}", recorded))
         except ValueError:
             raise NotImportable("its GraphQL variables are not JSON") from None
         return json.dumps(content | ({"variables": variables} if variables else {}))

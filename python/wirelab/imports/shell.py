@@ -100,12 +100,12 @@ class _Reader:
         elif self._is_home():
             self._add(str(Path.home()))
         else:
-            self._quoted_or_plain(char)
+            self._read_quoted_or_plain(char)
             return True
         self._at += 1
         return True
 
-    def _quoted_or_plain(self, char: str) -> None:
+    def _read_quoted_or_plain(self, char: str) -> None:
         quotes: dict[str, Callable[[], None]] = {
             "'": self._single,
             '"': self._double,
@@ -177,7 +177,7 @@ class _Reader:
             char = self._text[self._at]
             if char.isspace() or _END.match(self._text, self._at) or char in "<>":
                 break
-            self._quoted_or_plain(char)
+            self._read_quoted_or_plain(char)
         word, self._word = self._word, None
         return "" if word is None else word.decode(*ENCODING)
 
@@ -250,7 +250,7 @@ class _Reader:
         for escape in _ESCAPE.finditer(content):
             self._add(content[done : escape.start()])
             done = escape.end()
-            if (character := _escaped(escape)) == b"\0":
+            if (character := _decode_escape(escape)) == b"\0":
                 return  # bash ends the text there
             self._add(character)
         self._add(content[done:])
@@ -270,7 +270,7 @@ class _Reader:
         return len(self._text) if at < 0 else at
 
 
-def _escaped(escape: re.Match[str]) -> bytes:
+def _decode_escape(escape: re.Match[str]) -> bytes:
     octal, byte, short, long, control, letter = escape.groups()
     if octal or byte:
         return bytes([(int(octal, 8) if octal else int(byte, 16)) & 0xFF])
@@ -288,14 +288,14 @@ def _split_windows(text: str) -> Command:
     """As cmd.exe and then the C library of Windows read it (browsers copy commands in this
     form)."""
     command = Command()
-    line, rest = _without_carets(text)
+    line, rest = _remove_carets(text)
     if rest.strip():
         command.ignore(rest)
     command.words = _windows_words(line)
     return command
 
 
-def _without_carets(text: str) -> tuple[str, str]:
+def _remove_carets(text: str) -> tuple[str, str]:
     """What cmd.exe passes on, and what belongs to it: a pipe, a redirection, a further command."""
     out: list[str] = []
     is_quoted = False

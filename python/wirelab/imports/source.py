@@ -55,7 +55,7 @@ class Text:
         """``file:line`` of a place in the text."""
         return f"{self.name}:{self.text.count(chr(10), 0, offset) + 1}"
 
-    def checked(self, value: Any) -> Any:
+    def check(self, value: Any) -> Any:
         """The value. Raises :class:`UsageError` where a text in it cannot be written in UTF-8."""
         escape = re.search(r"\\u[dD][89a-fA-F]", self.text)
         if escape is not None:
@@ -77,7 +77,7 @@ class Text:
                 f"{self.name}: more than {nodes_max:,} values (limit nodes)", "name a part of it"
             )
         try:
-            return self.checked(decode_json(self.text))
+            return self.check(decode_json(self.text))
         except json.JSONDecodeError as error:
             raise UsageError(
                 f"{self.name}:{error.lineno}: not JSON: {error.msg} in column {error.colno}",
@@ -127,7 +127,7 @@ def _refuse_constant(word: str) -> NoReturn:
 def read(source: str, *, any_target: bool = False) -> Text:
     """A file, or what a URL of this machine answers. Raises :class:`UsageError`."""
     if re.match(r"https?://", source):
-        return Text(source, decode(source, _fetched(source, any_target)))
+        return Text(source, decode(source, _fetch(source, any_target)))
     try:
         return Text(source, decode(source, read_named(Path(source), BYTES_MAX)))
     except (OSError, ValueError) as error:  # the latter of a null character in the name
@@ -143,7 +143,7 @@ def decode(name: str, content: bytes) -> str:
         raise UsageError(f"{name}: {damage(error)}", "name a document in JSON or YAML") from None
 
 
-def _fetched(url: str, any_target: bool) -> bytes:
+def _fetch(url: str, any_target: bool) -> bytes:
     import urllib.request
     from http.client import HTTPException
 

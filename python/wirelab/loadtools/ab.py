@@ -18,14 +18,14 @@ class ApacheBench:
         """``-c`` users, each on its own connection."""
         options = Options.posix(words, SHORT)
         users = options.count("-c", default=1)
-        keeps = options.given("-k") and not closes(options.all("-H"))
-        named = options.written("-n", "-c", "-t", "-k")
+        keeps = options.has("-k") and not closes(options.all("-H"))
+        named = options.format_options("-n", "-c", "-t", "-k")
         return ToolOptions(
             connections=users,
             users=users,
             in_flight=1,
             reuse=keeps,
-            requests=None if options.given("-t") else options.count("-n"),
+            requests=None if options.has("-t") else options.count("-n"),
             options=named if keeps else (*named, "no -k"),
             unread=options.unread({}),
         )

@@ -69,7 +69,7 @@ def read(command: Sequence[str], output: str) -> Reading:
     if report is not None and isinstance(reader, JMeter):
         report = reader.read_files(words, report)
     return Reading(
-        reader.name, _without_unread(replace(options, unread=(*options.unread, *new))), report
+        reader.name, _remove_unread(replace(options, unread=(*options.unread, *new))), report
     )
 
 
@@ -82,7 +82,7 @@ def _as_text(output: str) -> str:
     return _ESCAPE.sub("", output).replace("\r\n", "\n")
 
 
-def _without_unread(options: ToolOptions) -> ToolOptions:
+def _remove_unread(options: ToolOptions) -> ToolOptions:
     """Without values of which a part is not understood."""
     left_out = {check for part in options.unread for check in part.checks}
     return replace(

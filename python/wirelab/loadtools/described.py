@@ -39,7 +39,7 @@ class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def read(self, options: Options) -> float | None:
         """None if it does not apply, or cannot be read."""
         given = options.number(*self.names, default=self.default)
-        return None if self.unless and options.given(*self.unless) else given
+        return None if self.unless and options.has(*self.unless) else given
 
 
 class OptionsFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,7 +118,7 @@ class DescribedTool:
         in_flight = known.in_flight.read(options)
         amounts = (known.users, known.connections, known.in_flight, known.requests, known.rate)
         names = [name for amount in amounts if amount is not None for name in amount.names]
-        is_closing = options.given(*known.closes) or closes(options.all(*known.headers))
+        is_closing = options.has(*known.closes) or closes(options.all(*known.headers))
         if known.is_rate_per_user:
             rate = rate * users if rate and users else None
         requests = known.requests.read(options)
@@ -133,7 +133,7 @@ class DescribedTool:
             reuse=not is_closing,
             rate=rate or None,
             requests=_whole(requests),
-            options=options.written(*names, *known.closes),
+            options=options.format_options(*names, *known.closes),
             unread=(*script, *unread),
         )
 

@@ -392,11 +392,11 @@ class Ghz:
         connections = options.count("--connections", default=1)
         rate = options.number("-r", "--rps")
         names = ("-c", "--concurrency", "--connections", "-n", "--total", "-z", "--duration")
-        timed = options.given("-z", "--duration")
+        timed = options.has("-z", "--duration")
         calls = options.count("-n", "--total", default=200)
         unread = options.unread(EFFECTS, KNOWN)
         off = {check for part in unread for check in part.checks}
-        is_async = options.given("--async") or "concurrency" in off
+        is_async = options.has("--async") or "concurrency" in off
         shared = -(-users // connections) if users and connections else None
         return ToolOptions(
             connections=connections,
@@ -405,7 +405,7 @@ class Ghz:
             reuse=True,
             rate=None if "arrivals" in off else rate or None,
             requests=None if timed else calls,
-            options=options.written(*names, "-r", "--rps", "--async"),
+            options=options.format_options(*names, "-r", "--rps", "--async"),
             unread=unread,
         )
 

@@ -39,7 +39,7 @@ class H2load:
         options = Options.posix(words, SHORT, LONG)
         clients = options.count("-c", "--clients", default=1)
         streams = options.count("-m", "--max-concurrent-streams", default=1)
-        gradual = options.given("-r", "--rate")
+        gradual = options.has("-r", "--rate")
         rate = options.number("--rps")
         names = ("-n", "--requests", "-c", "--clients", "-m", "--max-concurrent-streams")
         return ToolOptions(
@@ -49,7 +49,7 @@ class H2load:
             reuse=True,
             rate=rate * clients if rate and clients else None,
             requests=options.count("-n", "--requests"),
-            options=options.written(*names, "-D", "--duration", "--rps", "-r", "--h1"),
+            options=options.format_options(*names, "-D", "--duration", "--rps", "-r", "--h1"),
             unread=options.unread(EFFECTS),
         )
 

@@ -54,7 +54,7 @@ class JMeter:
     def read_options(self, words: list[str], output: str) -> ToolOptions:
         """Contains only the names of the files."""
         options = Options.posix(words, SHORT)
-        return ToolOptions(options=options.written("-n", "-t", "-l", "-J"))
+        return ToolOptions(options=options.format_options("-n", "-t", "-l", "-J"))
 
     def read_report(self, output: str) -> ToolReport | None:
         """Parses the last of its summaries, which covers the whole run."""
@@ -80,7 +80,7 @@ class JMeter:
         cannot be read, or has other samples, adds nothing."""
         options = Options.posix(words, SHORT)
         folder, samples = options.text("-o"), options.text("-l")
-        found = _read_statistics(Path(folder), report) if folder and options.given("-e") else None
+        found = _read_statistics(Path(folder), report) if folder and options.has("-e") else None
         if found is None and samples:
             found = _read_samples(Path(samples), report)
         return found or report

@@ -40,7 +40,7 @@ class K6:
             or options.count("-u", "--vus")
             or _only(r"\bvus\s*:\s*(\d+)", script)
         )
-        written = options.written("-u", "--vus", "-i", "--iterations", "-d", "--duration")
+        written = options.format_options("-u", "--vus", "-i", "--iterations", "-d", "--duration")
         is_closing = False
         for flag, key in (
             ("--no-connection-reuse", "noConnectionReuse"),
@@ -72,7 +72,7 @@ class K6:
         at = {name: re.search(rf"{mark}=([\d.]+\S+)", row[1]) for name, mark in _MARKS.items()}
         return ToolReport(
             requests=requests,
-            failed=_failed(output, requests),
+            failed=_count_failed(output, requests),
             rate_per_s=number(r"http_reqs[.\s]*: \d+\s+([\d.]+)/s", output),
             latency_s=times({name: seconds(m[1]) if m else None for name, m in at.items()}),
             percentile="interpolated",  # `TrendSink.P` in metrics/sink.go
@@ -106,7 +106,7 @@ def _each(output: str) -> int | None:
     return int(match[1]) * int(match[2]) if match else None
 
 
-def _failed(output: str, requests: int) -> int | None:
+def _count_failed(output: str, requests: int) -> int | None:
     """``http_req_failed: 0.00% ✓ 0 ✗ 20``, where a tick marks failed requests, and since 1.0
     ``0.00% 0 out of 20``."""
     share = re.search(r"http_req_failed[.\s]*: ([\d.]+)%\s+(?:✓ )?(\d+)", output)

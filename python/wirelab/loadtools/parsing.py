@@ -51,7 +51,7 @@ class Options:
         values = [value for name, value in self._found if name in names]
         return values[-1] if values else None
 
-    def given(self, *names: str) -> bool:
+    def has(self, *names: str) -> bool:
         """Whether the option is present."""
         return self.text(*names) is not None
 
@@ -74,7 +74,7 @@ class Options:
         return None
 
     def _refuse(self, names: Sequence[str]) -> None:
-        self._unread[self.written(*names)[-1]] = None
+        self._unread[self.format_options(*names)[-1]] = None
 
     def unread(
         self, effects: Mapping[str, tuple[str, ...]], known: Collection[str] | None = None
@@ -98,7 +98,7 @@ class Options:
         """Every value, in order."""
         return [value for name, value in self._found if name in names]
 
-    def written(self, *names: str) -> tuple[str, ...]:
+    def format_options(self, *names: str) -> tuple[str, ...]:
         """The options with these names, as text for people."""
         found = [(name, value) for name, value in self._found if name in names]
         return tuple(f"{name} {value}".strip() for name, value in found)
@@ -125,7 +125,7 @@ def seconds(text: str) -> float | None:
     return sum(float(number) * SECONDS[unit] for number, unit in parts) if parts else None
 
 
-def found(pattern: str, text: str) -> str | None:
+def find_first(pattern: str, text: str) -> str | None:
     """The first group of the first match, line by line."""
     match = re.search(pattern, text, re.M)
     return match[1] if match else None
@@ -133,7 +133,7 @@ def found(pattern: str, text: str) -> str | None:
 
 def number(pattern: str, text: str) -> float | None:
     """The match as a number; thousands separators are allowed."""
-    match = found(pattern, text)
+    match = find_first(pattern, text)
     return None if match is None else float(match.replace(",", ""))
 
 

@@ -127,7 +127,7 @@ class Tools:
     ) -> Tool:
         """The tool. Raises :class:`ToolMissing` with the reason, or :class:`Interrupted`."""
         if name in PACKAGED and name not in self._found:
-            self._found[name] = _packaged(PACKAGED[name])
+            self._found[name] = _find_packaged(PACKAGED[name])
         if name == JMETER.name and name not in self._found:
             self._found[name] = _from_maven(JMETER, interruption, note)
         if name not in self._found:
@@ -140,7 +140,7 @@ class Tools:
         return self._found[name]
 
 
-def _packaged(tool: Packaged) -> Tool:
+def _find_packaged(tool: Packaged) -> Tool:
     """Raises :class:`ToolMissing`."""
     path = shutil.which(tool.program)
     if path is None:
@@ -248,8 +248,8 @@ def identify(recipe: Recipe, path: Path) -> Tool:
     return Tool(
         recipe.program,
         path,
-        _built_from(program, "mod", recipe.module),
-        {name: _built_from(program, "dep", name) for name in recipe.libraries},
+        _read_module_version(program, "mod", recipe.module),
+        {name: _read_module_version(program, "dep", name) for name in recipe.libraries},
         binary_digest(path),
     )
 
@@ -278,6 +278,6 @@ def _to_end(child: Child, what: str, remedy: str, log: Path, interruption: Inter
         )
 
 
-def _built_from(program: bytes, kind: str, module: str) -> str:
+def _read_module_version(program: bytes, kind: str, module: str) -> str:
     found = re.search(rf"{kind}\t{re.escape(module)}\t(\S+)[\t\n]".encode(), program)
     return found[1].decode() if found else "unknown"

@@ -81,7 +81,7 @@ def run(
         tail = child.log_tail()
         said = f" ({tail})" if tail else ""
         raise TrialFailed(f"{_name(command)} ended with {describe_exit(ended.code)}{said}")
-    watch.over(ended)
+    watch.add_total(ended)
     cpu, steal = tuple(watch.cpu), tuple(watch.steal)
     return ToolRun(ended, cpu, steal, watch.rss_max_bytes, output.text(), offset_ns)
 

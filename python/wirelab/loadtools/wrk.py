@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from wirelab.loadtools.parsing import Options, closes, found, number, seconds, times, whole
+from wirelab.loadtools.parsing import Options, closes, find_first, number, seconds, times, whole
 from wirelab.loadtools.tool_report import OPTION_CHECKS, ToolOptions, ToolReport
 
 SHORT = "t:c:d:s:H:T:R:LUvh"
@@ -33,7 +33,7 @@ class Wrk:
         options = Options.posix(words, SHORT, LONG)
         threads = options.count("-t", "--threads", default=2)
         connections = options.count("-c", "--connections", default=10)
-        is_scripted = options.given("-s", "--script")
+        is_scripted = options.has("-s", "--script")
         kept = connections // threads * threads if connections and threads else None
         names = ("-t", "--threads", "-c", "--connections", "-d", "--duration", "-R", "--rate")
         return ToolOptions(
@@ -42,7 +42,7 @@ class Wrk:
             in_flight=None if is_scripted else 1,
             reuse=None if is_scripted else not closes(options.all("-H", "--header")),
             rate=options.number("-R", "--rate"),
-            options=options.written(*names),
+            options=options.format_options(*names),
             unread=options.unread(dict.fromkeys(("-s", "--script"), OPTION_CHECKS)),
         )
 
@@ -80,5 +80,5 @@ class Wrk:
 
 
 def _time(pattern: str, output: str) -> float | None:
-    text = found(pattern, output)
+    text = find_first(pattern, output)
     return None if text is None else seconds(text)

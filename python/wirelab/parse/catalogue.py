@@ -72,7 +72,9 @@ REFERENCE = "xerces-sax@java"
 """Default reference for the comparison: the parser of elfwing2002."""
 
 
-def chosen(languages: Sequence[str], names: Sequence[str], *, xml_only: bool) -> list[Parser]:
+def choose_parsers(
+    languages: Sequence[str], names: Sequence[str], *, xml_only: bool
+) -> list[Parser]:
     """The parsers with these languages and names (``woodstox``, ``json@go``); no name means all.
     Raises :class:`UsageError` for unknown names, and if no parser is left."""
     for language in languages:
@@ -81,7 +83,7 @@ def chosen(languages: Sequence[str], names: Sequence[str], *, xml_only: bool) ->
                 f"--language {language}: there is no parser in that language",
                 did_you_mean(language, LANGUAGES),
             )
-    wanted = {str(parser) for name in names for parser in named(name)}
+    wanted = {str(parser) for name in names for parser in find_parsers(name)}
     found = [
         parser
         for parser in ALL
@@ -101,7 +103,7 @@ def chosen(languages: Sequence[str], names: Sequence[str], *, xml_only: bool) ->
     return found
 
 
-def named(name: str) -> list[Parser]:
+def find_parsers(name: str) -> list[Parser]:
     """The parsers with that name, optionally in one language. Raises :class:`UsageError`."""
     found = [parser for parser in ALL if name in (parser.name, str(parser))]
     if not found:
@@ -117,7 +119,7 @@ def reference(name: str | None, parsers: Sequence[Parser]) -> Parser | None:
     if name is None:
         default = [parser for parser in measured if str(parser) == REFERENCE]
         return (default or measured)[0]
-    found = [parser for parser in named(name) if parser in measured]
+    found = [parser for parser in find_parsers(name) if parser in measured]
     if len(found) != 1:
         among = ", ".join(map(str, found)) or "none of the parsers measured"
         raise UsageError(

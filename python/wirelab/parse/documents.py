@@ -122,7 +122,7 @@ def fingerprint(content: bytes) -> str:
     seen = Fingerprint()
     parser = expat.ParserCreate(encoding="utf-8", namespace_separator=SEPARATOR)
     parser.buffer_text = True
-    parser.XmlDeclHandler = _declared
+    parser.XmlDeclHandler = _check_declaration
     parser.StartDoctypeDeclHandler = _doctype
     parser.StartElementHandler = seen.start
     parser.EndElementHandler = seen.end
@@ -137,7 +137,7 @@ def fingerprint(content: bytes) -> str:
     return seen.hex()
 
 
-def _declared(version: str, encoding: str | None, _standalone: int) -> None:
+def _check_declaration(version: str, encoding: str | None, _standalone: int) -> None:
     if version != "1.0":
         raise Unfit(f"it is XML {sanitize(version)}", "use XML 1.0, which every parser supports")
     if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii"):
@@ -170,8 +170,8 @@ class Fingerprint:
                 f"its elements are nested deeper than {DEPTH_MAX:,}", "use a part of the document"
             )
         self._flush()
-        self._line(f"({_qualified(name)}")
-        for line in sorted(f"{_qualified(key)}={value}" for key, value in attributes.items()):
+        self._line(f"({_qualify(name)}")
+        for line in sorted(f"{_qualify(key)}={value}" for key, value in attributes.items()):
             self._line(f"@{line}")
 
     def text(self, part: str) -> None:
@@ -197,6 +197,6 @@ class Fingerprint:
         self.digest.update(f"{text}\n".encode())
 
 
-def _qualified(name: str) -> str:
+def _qualify(name: str) -> str:
     namespace, _, local = name.rpartition(SEPARATOR)
     return f"{namespace}}}{local}"

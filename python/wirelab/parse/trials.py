@@ -75,7 +75,7 @@ def run(
 ) -> None:
     """Runs all trials; ``into`` receives the measurements, also those before an interruption.
     Raises :class:`Interrupted`."""
-    files = _written(plan.documents, folder)
+    files = _write_documents(plan.documents, folder)
     rng = random.Random(plan.seed)
     for number, parser in enumerate(plan.order()):
         interruption.check()
@@ -103,7 +103,9 @@ def check(timed: Timed, parser: Parser, documents: Sequence[Document]) -> None:
         raise TrialFailed(f"it found wrong elements, attributes or texts in {', '.join(wrong)}")
 
 
-def _written(documents: Sequence[Document], folder: Path) -> Mapping[str, list[tuple[str, Path]]]:
+def _write_documents(
+    documents: Sequence[Document], folder: Path
+) -> Mapping[str, list[tuple[str, Path]]]:
     files: dict[str, list[tuple[str, Path]]] = {}
     for document in documents:
         for form, content in document.forms.items():

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from wirelab.format.console import WIDTH, shortened
-from wirelab.format.counting import counted
+from wirelab.format.console import WIDTH, shorten
+from wirelab.format.counting import format_count
 from wirelab.format.sanitize import sanitize
 
 OnBuild = Callable[[str], None]
@@ -63,11 +63,11 @@ class BuildReport:
         """``building the service in go: 34 s, 36 s left; 212 packages, now net/http``, in less than
         80 columns."""
         self._read()
-        start = f"building {self._title}: {self.seconds:.0f} s{self._left()}"
+        start = f"building {self._title}: {self.seconds:.0f} s{self._estimate_time_left()}"
         step = self._steps.text(WIDTH - 1 - len(start) - 2)
         return f"{start}; {step}" if step else start
 
-    def _left(self) -> str:
+    def _estimate_time_left(self) -> str:
         if self._usual_s is None:
             return ""
         left = self._usual_s - self.seconds
@@ -101,7 +101,9 @@ class _Steps:
     def text(self, width: int) -> str:
         """``212 packages, now net/http`` or ``module 3 of 25, compile``; a name is shortened to
         fit into ``width`` columns."""
-        done = f"{counted(self._packages, 'package')}, now " if self._packages else self._module
+        done = (
+            f"{format_count(self._packages, 'package')}, now " if self._packages else self._module
+        )
         return f"{done}{_end(sanitize(self._step), width - len(done))}".removesuffix(", ")
 
     def take(self, line: str) -> None:
@@ -131,7 +133,7 @@ def _end(name: str, width: int) -> str:
     while len(shown) > width and "/" in name:
         name = name.partition("/")[2]
         shown = f"…/{name}"
-    return shortened(shown, width)
+    return shorten(shown, width)
 
 
 def usual_seconds(record: Path, stated: float | None) -> float | None:

@@ -71,7 +71,7 @@ def build(
     if not manifest.build:
         return folder
     if checkout.find() is None:
-        return installed(manifest, folder)
+        return find_installed(manifest, folder)
     require(manifest)
     cache = installation.cache() / "services"
     cache.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def lock(
     """Holds the lock of the builds of ``title``, so that two processes build once. Raises
     :class:`Interrupted` on request."""
     waiting = f"waiting for another process that builds {title}"
-    with file_locks.locked(path, lambda: on_build(waiting), interruption):
+    with file_locks.hold_lock(path, lambda: on_build(waiting), interruption):
         on_build("")
         yield
 
@@ -103,7 +103,7 @@ class PendingBuild:
     """How long it took last, or usually takes; None: not known."""
 
 
-def pending(manifest: Buildable, folder: Path) -> PendingBuild | None:
+def find_pending_build(manifest: Buildable, folder: Path) -> PendingBuild | None:
     """The build of these sources; None if they were built before, or need not be."""
     if not manifest.build or checkout.find() is None:
         return None
@@ -119,7 +119,7 @@ def package_name(folder: Path) -> str:
     return f"wirelab-services-{folder.name}"
 
 
-def installed(manifest: Buildable, folder: Path) -> Path:
+def find_installed(manifest: Buildable, folder: Path) -> Path:
     """The program in the package of its folder, which must have the version of wirelab. Raises
     :class:`NotInstalled`."""
     wanted, name = _version(), package_name(folder)

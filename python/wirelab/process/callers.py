@@ -86,11 +86,11 @@ class ClientDrive(PlanProcess[CallerOutcome]):
         self.ended: Ended | None = None
         """How it ended; None while it runs."""
 
-        def on_tick() -> None:
+        def look_on_tick() -> None:
             self.usage.look()
             observer.on_tick()
 
-        watched = RunObserver(observer.on_progress, on_tick)
+        watched = RunObserver(observer.on_progress, look_on_tick)
         super().__init__(caller.command, plan, options, interruption=interruption, observer=watched)
         self.usage = Usage(self._child.pid)
 
@@ -102,7 +102,7 @@ class ClientDrive(PlanProcess[CallerOutcome]):
         same: Progress | Fault = msgspec.convert(to_json(event), Progress | Fault)
         return same
 
-    def _finished(self) -> None:
+    def _await_exit(self) -> None:
         deadline = time.monotonic() + END_S_MAX
         while (ended := self._child.reap()) is None:
             if time.monotonic() > deadline:
@@ -112,5 +112,5 @@ class ClientDrive(PlanProcess[CallerOutcome]):
             time.sleep(POLL_S)
         if ended.code != 0:
             raise TrialFailed(f"{self.noun} ended with {describe_exit(ended.code)}")
-        self.usage.over(ended)
+        self.usage.add_total(ended)
         self.ended = ended

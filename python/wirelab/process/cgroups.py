@@ -91,7 +91,7 @@ class Quota:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _until(lambda: _remove(self.folder), seconds=2.0)
+        _wait_until(lambda: _remove(self.folder), seconds=2.0)
 
 
 def share(percent: int | None) -> float | None:
@@ -129,7 +129,7 @@ def _remove(folder: Path) -> bool:
     return True
 
 
-def _until(done: Callable[[], bool], seconds: float) -> None:
+def _wait_until(done: Callable[[], bool], seconds: float) -> None:
     """Waits until the kernel has released processes that have just ended."""
     deadline = time.monotonic() + seconds
     while not done() and time.monotonic() < deadline:

@@ -69,7 +69,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _started: set[int] = set()
 
 
-def started() -> frozenset[int]:
+def list_started() -> frozenset[int]:
     """Process ids of the children that have not been ended."""
     return frozenset(_started)
 
@@ -279,7 +279,7 @@ def _network(name: str | None) -> Iterator[int | None]:
     if name is None:
         yield None
         return
-    descriptor = namespaces.opened(name)
+    descriptor = namespaces.open_namespace(name)
     try:
         yield descriptor
     finally:

@@ -133,7 +133,7 @@ class Adoption(Containment):
 
     def pids(self) -> list[int]:
         found = []
-        for child in self._adopted():
+        for child in self._list_orphans():
             with contextlib.suppress(psutil.Error):
                 found += [child.pid, *(one.pid for one in child.children(recursive=True))]
         return found
@@ -148,13 +148,13 @@ class Adoption(Containment):
         for pid in self.pids():
             process_tree.kill(pid)
 
-    def _adopted(self) -> list[psutil.Process]:
+    def _list_orphans(self) -> list[psutil.Process]:
         """Living orphans; ended ones are reaped. Children that wirelab started share its session,
         or lead one of their own."""
         own = os.getsid(0)
         found = []
         for child in psutil.Process().children():
-            if child.pid in self._known or child.pid in children.started():
+            if child.pid in self._known or child.pid in children.list_started():
                 continue
             with contextlib.suppress(psutil.Error, ChildProcessError, ProcessLookupError):
                 if os.getsid(child.pid) == own:

@@ -67,7 +67,7 @@ class Installation:
     def find(cls, root: Path = DEBIAN) -> Installation:
         """The newest installed server: ``postgres`` in PATH, otherwise in Debian's folders.
         Raises :class:`LabError` if there is none."""
-        candidates = [found.resolve().parent] if (found := _which("postgres")) else []
+        candidates = [found.resolve().parent] if (found := _find_program("postgres")) else []
         numbered = [entry for entry in root.glob("*") if entry.name.isdigit()]
         for entry in sorted(numbered, key=lambda entry: int(entry.name), reverse=True):
             candidates.append(entry / "bin")
@@ -80,7 +80,7 @@ class Installation:
         )
 
 
-def _which(name: str) -> Path | None:
+def _find_program(name: str) -> Path | None:
     found = shutil.which(name)
     return Path(found) if found else None
 
@@ -356,7 +356,7 @@ class Database(Closing):
     def _connection(self) -> socket.socket:
         address = ("127.0.0.1", self.port)
         if self.namespace is not None:
-            return namespaces.connected(self.namespace, address, 1.0)
+            return namespaces.connect(self.namespace, address, 1.0)
         return socket.create_connection(address, 1.0)
 
     def _processes(self) -> list[psutil.Process]:
@@ -424,7 +424,7 @@ class Store:
         )
 
     @staticmethod
-    def without_password(configuration: object) -> object:
+    def mask_password(configuration: object) -> object:
         """The object ``store`` of a service's configuration, as it is recorded."""
         if not isinstance(configuration, dict) or "url" not in configuration:
             return configuration
@@ -448,7 +448,7 @@ class Stores(Closing):
             self._cluster.close()
 
     @contextlib.contextmanager
-    def opened(
+    def open(
         self,
         stack: Stack,
         folder: Path,
@@ -461,7 +461,7 @@ class Stores(Closing):
         :class:`TrialFailed`."""
         kind, pool = stack.axes.store, stack.axes.store_pool
         if kind == "postgres" and not self._url:
-            cluster = self._started()
+            cluster = self._start_cluster()
             with Database(
                 cluster,
                 log=folder / "postgres.log",
@@ -481,7 +481,7 @@ class Stores(Closing):
         else:
             yield Store(kind, pool)
 
-    def _started(self) -> Cluster:
+    def _start_cluster(self) -> Cluster:
         """The data directory of the run, created on first use."""
         if self._cluster is None:
             self._cluster = Cluster(Installation.find(), interruption=self._interruption)

@@ -30,7 +30,7 @@ OnTick = Callable[[], None]
 Result = TypeVar("Result", bound=msgspec.Struct)
 
 
-def bound_seconds(plan: Plan) -> float:
+def limit_seconds(plan: Plan) -> float:
     """Maximum length that the plan allows: warm-up, window, timeout, drain."""
     return max(_group_bound(group) for group in plan.groups) + MARGIN_S
 
@@ -93,17 +93,17 @@ class PlanProcess(Generic[Result]):
             self._child.say(msgspec.json.encode(self.plan) + b"\n")
             self._child.close_input()
             outcome = self._listen()
-            self._finished()
+            self._await_exit()
             return outcome
         finally:
             self._child.kill()
 
-    def _finished(self) -> None:
+    def _await_exit(self) -> None:
         """Called with the result, after which the process ends by itself."""
         self._child.wait(1.0)
 
     def _listen(self) -> Result:
-        deadline = time.monotonic() + bound_seconds(self.plan)
+        deadline = time.monotonic() + limit_seconds(self.plan)
         heard = time.monotonic()
         stopping = False
         while True:
@@ -129,7 +129,7 @@ class PlanProcess(Generic[Result]):
     def _watch(self, now: float, heard: float, deadline: float) -> None:
         if now > deadline:
             self._interruption.check()
-            bound = bound_seconds(self.plan)
+            bound = limit_seconds(self.plan)
             raise TrialFailed(f"{self.noun} exceeded the plan's time limit of {bound:.0f} s")
         if now - heard > SILENCE_S_MAX:
             raise TrialFailed(f"{self.noun} printed no progress for {SILENCE_S_MAX:.0f} s")

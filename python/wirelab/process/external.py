@@ -21,7 +21,7 @@ import msgspec
 from wirelab.documents.plan import Plan
 from wirelab.errors import TrialFailed
 from wirelab.experiment.external import ExternalService
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.process import namespaces, process_tree
 from wirelab.process.children import POLL_S, Child, ProcessOptions, describe_exit
 from wirelab.process.containment import STAYS, contain, describe
@@ -120,7 +120,7 @@ class ExternalProcess(_Observed):
         self._options = options
         self._place = place
         port = namespaces.free_port(options.namespace)
-        command = [_placed(part, place.host, port) for part in service.command]
+        command = [_fill_placeholders(part, place.host, port) for part in service.command]
         self.command = tuple(command)
         self._require(command[0])
         process_tree.sweep()
@@ -227,7 +227,7 @@ class ExternalProcess(_Observed):
                 return address
             death = self.death()
             if death:
-                raise TrialFailed(f"{death} before it was ready{self._without_port(death)}")
+                raise TrialFailed(f"{death} before it was ready{self._explain_fixed_port(death)}")
             # Once it answers, the attempts themselves keep it busy.
             if failure := wait.failure(counts_progress=not made.is_connected):
                 where = self._elsewhere(port)
@@ -258,7 +258,7 @@ class ExternalProcess(_Observed):
         options = replace(self._options, log=log, namespace=namespace, group=None)
         return Attempt(unhealthy(self._service, _address(where), options, interruption))
 
-    def _without_port(self, death: str) -> str:
+    def _explain_fixed_port(self, death: str) -> str:
         """Why it may have chosen a port that is in use, for the message."""
         if "in use" not in death or any("{port}" in part for part in self._service.command or ()):
             return ""
@@ -275,7 +275,7 @@ class ExternalProcess(_Observed):
 
     def _elsewhere(self, port: int) -> str:
         """Other addresses that it listens on, for the message."""
-        others = self.tree.listening()
+        others = self.tree.list_listen_addresses()
         if not others:
             return "; it listens on no TCP port"
         hint = (
@@ -327,8 +327,9 @@ def tell_left(left: Sequence[str]) -> str:
     """The end of a sentence on a service that left these processes; empty for none."""
     if not left:
         return ""
-    return f"; {counted(len(left), 'process')} outside its session had to be ended: " + ", ".join(
-        left
+    return (
+        f"; {format_count(len(left), 'process')} outside its session had to be ended: "
+        + ", ".join(left)
     )
 
 
@@ -339,7 +340,7 @@ def attempt(service: ExternalService, where: tuple[str, int], namespace: str | N
     """Connects to the service, and makes the HTTP request of its readiness check if it has one."""
     shown = _address(where)
     try:
-        connection = _connected(where, namespace)
+        connection = _connect(where, namespace)
     except OSError as error:
         refused = f"{shown} does not accept connections ({error.strerror or error})"
         return Attempt(refused, is_connected=False)
@@ -347,7 +348,7 @@ def attempt(service: ExternalService, where: tuple[str, int], namespace: str | N
     if path is None:
         connection.close()
         return Attempt()
-    return Attempt(_asked(connection, shown, path, service))
+    return Attempt(_find_refusal(connection, shown, path, service))
 
 
 def _address(where: tuple[str, int]) -> str:
@@ -388,7 +389,9 @@ def unhealthy(
     return f"its health is not SERVING ({'; '.join(made.error_examples[:1]) or 'no reply'})"
 
 
-def _asked(connection: socket.socket, shown: str, path: str, service: ExternalService) -> str:
+def _find_refusal(
+    connection: socket.socket, shown: str, path: str, service: ExternalService
+) -> str:
     """Why GET ``path`` is not answered with 2xx; empty if it is."""
     import http.client  # a slow import (e-mail parser) that few commands need
     import ssl
@@ -411,9 +414,9 @@ def _asked(connection: socket.socket, shown: str, path: str, service: ExternalSe
     return "" if 200 <= status < 300 else f"GET {path} returned status {status}"
 
 
-def _connected(where: tuple[str, int], namespace: str | None) -> socket.socket:
+def _connect(where: tuple[str, int], namespace: str | None) -> socket.socket:
     if namespace is not None:
-        return namespaces.connected(namespace, where, CONNECT_S_MAX)
+        return namespaces.connect(namespace, where, CONNECT_S_MAX)
     return socket.create_connection(where, CONNECT_S_MAX)
 
 
@@ -424,12 +427,12 @@ def _wait_until_gone(pids: list[int]) -> None:
         time.sleep(0.01)
 
 
-def _placed(text: str, host: str, port: int) -> str:
+def _fill_placeholders(text: str, host: str, port: int) -> str:
     """Fills in the placeholders in a part of a command or of the environment."""
     return text.replace("{port}", str(port)).replace("{host}", host)
 
 
 def _environment(service: ExternalService, host: str, port: int) -> Mapping[str, str]:
     """Variables added to the environment of wirelab; always contains ``PORT`` and ``HOST``."""
-    given = {name: _placed(value, host, port) for name, value in service.env.items()}
+    given = {name: _fill_placeholders(value, host, port) for name, value in service.env.items()}
     return {"PORT": str(port), "HOST": host, **given}

@@ -16,7 +16,9 @@ RETRY_S = 0.05
 
 
 @contextmanager
-def locked(path: Path, on_wait: Callable[[], None], interruption: Interruption) -> Iterator[None]:
+def hold_lock(
+    path: Path, on_wait: Callable[[], None], interruption: Interruption
+) -> Iterator[None]:
     """Holds the lock of a file, after waiting for the process that has it. ``on_wait`` is called
     several times per second meanwhile. Raises :class:`Interrupted` on request."""
     with path.open("w") as lock:

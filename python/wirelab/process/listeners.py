@@ -11,7 +11,7 @@ LISTEN = "0A"
 """State of a listening socket in /proc/net/tcp (Linux, include/net/tcp_states.h)."""
 
 
-def listening_pids(address: str) -> tuple[int, ...]:
+def find_listeners(address: str) -> tuple[int, ...]:
     """The processes that listen on the port of ``127.0.0.1:80`` or ``[::1]:80``, with their
     descendants, which may be its workers; empty where this user may not look at them, for Unix
     sockets, and where nobody listens."""

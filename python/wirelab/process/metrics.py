@@ -58,7 +58,7 @@ def get(address: str, path: str, seconds_max: float, namespace: str | None) -> s
     where = host.strip("[]"), int(port)
     connection = http.client.HTTPConnection(*where, timeout=seconds_max)
     if namespace is not None:
-        connection.sock = namespaces.connected(namespace, where, seconds_max)
+        connection.sock = namespaces.connect(namespace, where, seconds_max)
     try:
         connection.request("GET", path)
         reply = connection.getresponse()
@@ -132,11 +132,11 @@ class Sample:
 def growth(samples: list[Sample], start_ns: int, end_ns: int) -> float | None:
     """Increase of the counter from ``start_ns`` to ``end_ns``, linearly interpolated between
     samples; None if the samples do not enclose the window."""
-    first, last = _at(samples, start_ns), _at(samples, end_ns)
+    first, last = _interpolate(samples, start_ns), _interpolate(samples, end_ns)
     return None if first is None or last is None else last - first
 
 
-def _at(samples: list[Sample], at_ns: int) -> float | None:
+def _interpolate(samples: list[Sample], at_ns: int) -> float | None:
     for before, after in pairwise(samples):
         if before.at_ns <= at_ns <= after.at_ns and before.at_ns < after.at_ns:
             share = (at_ns - before.at_ns) / (after.at_ns - before.at_ns)

@@ -23,7 +23,7 @@ T = TypeVar("T")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def opened(name: str) -> int:
+def open_namespace(name: str) -> int:
     """An open descriptor of the namespace, for :func:`enter`. Raises :class:`OSError`."""
     return os.open(FOLDER / name, os.O_RDONLY | os.O_CLOEXEC)
 
@@ -36,11 +36,11 @@ def enter(descriptor: int) -> None:
         raise OSError(number, f"cannot enter a network namespace: {os.strerror(number)}")
 
 
-def connected(name: str, address: tuple[str, int], seconds_max: float) -> socket.socket:
+def connect(name: str, address: tuple[str, int], seconds_max: float) -> socket.socket:
     """A TCP connection in the namespace ``name``, usable by every thread. Raises
     :class:`OSError`."""
     family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-    made = inside(name, lambda: socket.socket(family, socket.SOCK_STREAM))
+    made = run_inside(name, lambda: socket.socket(family, socket.SOCK_STREAM))
     try:
         made.settimeout(seconds_max)
         made.connect(address)
@@ -53,7 +53,7 @@ def connected(name: str, address: tuple[str, int], seconds_max: float) -> socket
 def free_port(name: str | None = None) -> int:
     """A free TCP port of 127.0.0.1 in the namespace ``name`` or wirelab's own. Another process may
     take it before it is used. Raises :class:`OSError`."""
-    with _tcp_socket() if name is None else inside(name, _tcp_socket) as probe:
+    with _tcp_socket() if name is None else run_inside(name, _tcp_socket) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
@@ -70,14 +70,14 @@ def _tcp_socket() -> socket.socket:
     return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
 
-def inside(name: str, make: Callable[[], T]) -> T:
+def run_inside(name: str, make: Callable[[], T]) -> T:
     """Result of ``make`` in a thread that enters the namespace ``name`` and then ends. Raises
     :class:`OSError`."""
     outcome: list[T | OSError] = []
 
     def work() -> None:
         try:
-            descriptor = opened(name)
+            descriptor = open_namespace(name)
             try:
                 enter(descriptor)
                 outcome.append(make())

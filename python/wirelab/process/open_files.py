@@ -9,7 +9,7 @@ from __future__ import annotations
 import resource
 
 from wirelab.documents.axes import Axes
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 
 SPARE = 256
 """Files that a service needs besides its connections; a JVM opens the most."""
@@ -38,7 +38,8 @@ def refusal(needed: int) -> str | None:
     if allowed is None or needed + SPARE <= allowed:
         return None
     return (
-        f"{counted(needed, 'concurrent connection')} and {SPARE} other files exceed the limit of "
+        f"{format_count(needed, 'concurrent connection')} and {SPARE} other files exceed the "
+        "limit of "
         f"{allowed:,} open files per process"
     )
 

@@ -83,7 +83,7 @@ class ProcessTree:
             counts |= metrics.involuntary_switches(pid) or {}
         return counts or None
 
-    def listening(self) -> list[str]:
+    def list_listen_addresses(self) -> list[str]:
         """Addresses and ports that its processes listen on, e.g. ``127.0.0.1:8080``."""
         found: dict[str, None] = {}
         for pid in self.all_pids():

@@ -64,7 +64,7 @@ class ReadyWait:
             why = f"which is the limit for a process that makes progress ({limit_s:g} s)"
         else:
             return ""
-        return f"was not ready after {now - self._began:.3g} s, {why} ({self._reached()})"
+        return f"was not ready after {now - self._began:.3g} s, {why} ({self._describe_progress()})"
 
     def _observe(self, seconds: float) -> bool:
         """Whether the process made progress in the last ``seconds``."""
@@ -78,7 +78,7 @@ class ReadyWait:
         """Bytes on standard output, and in the log."""
         return self._child.bytes_read, self._child.log.size()
 
-    def _reached(self) -> str:
+    def _describe_progress(self) -> str:
         """How far the process got, for the message."""
         has_printed = self._child.log.size() > self._log_bytes
         last = self._child.log_tail(1)[:LINE_MAX] if has_printed else ""

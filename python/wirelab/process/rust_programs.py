@@ -67,7 +67,7 @@ def program(name: str, interruption: Interruption, on_build: OnBuild = ignore) -
     return _build(name, folder, interruption, on_build)
 
 
-def pending(name: str) -> builds.PendingBuild | None:
+def find_pending_build(name: str) -> builds.PendingBuild | None:
     """The build that :func:`program` would begin with; None if the program exists, which does not
     show whether its sources have changed. Raises :class:`EngineMissing`."""
     folder = checkout.find()

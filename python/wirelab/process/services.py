@@ -95,7 +95,7 @@ class Programs:
         manifest = self._catalogue.manifest(stack, contract)
         start = _start(manifest, stack, contract)
         if start not in self._built:
-            command = tuple(self._resolved(part, manifest, interruption) for part in start)
+            command = tuple(self._resolve(part, manifest, interruption) for part in start)
             if not Path(command[0]).is_file():
                 raise BuildError(
                     f"{manifest.title} was built, but {command[0]} does not exist",
@@ -104,7 +104,7 @@ class Programs:
             self._built[start] = Program(manifest, command)
         return self._built[start]
 
-    def _resolved(self, part: str, manifest: Manifest, interruption: Interruption) -> str:
+    def _resolve(self, part: str, manifest: Manifest, interruption: Interruption) -> str:
         if part.startswith(RUST_PROGRAM):
             name = part.removeprefix(RUST_PROGRAM)
             return str(rust_programs.program(name, interruption, self._on_build))
@@ -114,25 +114,27 @@ class Programs:
             return part.replace("{out}", str(out))
         return part
 
-    def pending(self, stack: Stack, contract: str = "transfer") -> list[PendingBuild]:
+    def list_pending_builds(self, stack: Stack, contract: str = "transfer") -> list[PendingBuild]:
         """Builds that :meth:`program` would begin with. Raises :class:`StackError`."""
         manifest = self._catalogue.manifest(stack, contract)
         found: list[PendingBuild | None] = []
         for part in _start(manifest, stack, contract):
             if part.startswith(RUST_PROGRAM):
-                found.append(rust_programs.pending(part.removeprefix(RUST_PROGRAM)))
+                found.append(rust_programs.find_pending_build(part.removeprefix(RUST_PROGRAM)))
             elif "{out}" in part:
-                found.append(builds.pending(manifest, self._catalogue.folders[manifest.language]))
+                found.append(
+                    builds.find_pending_build(manifest, self._catalogue.folders[manifest.language])
+                )
         return [one for one in found if one is not None]
 
-    def missing(self, stack: Stack, contract: str = "transfer") -> NotInstalled | None:
+    def explain_missing(self, stack: Stack, contract: str = "transfer") -> NotInstalled | None:
         """Why the service for a stack can be neither built nor found in this installation. Raises
         :class:`StackError`."""
         manifest = self._catalogue.manifest(stack, contract)
         if not manifest.build or checkout.find() is not None:
             return None
         try:
-            builds.installed(manifest, self._catalogue.folders[manifest.language])
+            builds.find_installed(manifest, self._catalogue.folders[manifest.language])
         except NotInstalled as missing:
             return missing
         return None

@@ -47,7 +47,7 @@ class Session(Closing):
         """Ends the transaction."""
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """No other session can write to the table within the block; all can read. Raises
         :class:`TrialFailed`."""
         self._take_lock()
@@ -113,7 +113,7 @@ class PostgresSession(Session):
         return int(self._ask(f"SELECT count(*) FROM {TABLE}")[0])
 
     def end_one_that_waits(self) -> bool:
-        """Terminates the connection of a writer that waits for the lock of :meth:`locked`; False if
+        """Terminates the connection of a writer that waits for the lock of :meth:`lock`; False if
         no writer waits. Only connections of the service wait for that table."""
         # pg_stat_activity is a snapshot from the start of the transaction; pg_locks is current.
         waiting = (
@@ -157,7 +157,7 @@ def find_psql(root: Path = DEBIAN) -> Path | None:
     return max(numbered, key=lambda path: int(path.parts[-3]), default=None)
 
 
-def opened(store: Store, psql: Path | None, log: Path) -> Session:
+def open_session(store: Store, psql: Path | None, log: Path) -> Session:
     """A session in the store of a service: ``sqlite``, or ``postgres`` with ``psql``."""
     if store.kind == "sqlite":
         return SqliteSession(store.url)

@@ -35,7 +35,7 @@ class Usage:
         # VmHWM only grows, so the last value is the peak.
         self.rss_max_bytes = metrics.rss_max_bytes(self.pid) or self.rss_max_bytes
 
-    def over(self, ended: Ended) -> None:
+    def add_total(self, ended: Ended) -> None:
         """Called when the process has ended and the kernel has reported its total usage."""
         self._add(self.cpu, ended.cpu_user_s + ended.cpu_system_s)
         self._add(self.steal, metrics.steal_seconds())

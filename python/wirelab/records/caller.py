@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wirelab.documents.event import Pauses
-from wirelab.records.conversion import convert, written
+from wirelab.records.conversion import convert, write
 
 Json = dict[str, object]
 
@@ -74,7 +74,7 @@ class CallerRecord:
 
     def to_json(self) -> Json:
         """As stored in the journal."""
-        return written(self, {"rss_max_bytes", "steal_s"})
+        return write(self, {"rss_max_bytes", "steal_s"})
 
     def cpu_s(self) -> float:
         """CPU seconds spent on calls within the window, without spinning."""

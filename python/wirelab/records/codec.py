@@ -31,10 +31,10 @@ class CodecRecord:
             operation=times.operation,
             bytes=times.bytes,
             sha256=times.sha256,
-            encode_ns=_settled_ns(times.encode),
-            decode_ns=_settled_ns(times.decode),
+            encode_ns=_steady_ns(times.encode),
+            decode_ns=_steady_ns(times.decode),
         )
 
 
-def _settled_ns(batches: Sequence[Batch]) -> float:
+def _steady_ns(batches: Sequence[Batch]) -> float:
     return median(batch.ns / batch.runs for batch in batches[len(batches) // 2 :])

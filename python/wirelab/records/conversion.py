@@ -38,7 +38,7 @@ def convert_axes(content: object) -> Axes:
 
 
 @contextmanager
-def located(part: str) -> Iterator[None]:
+def locate(part: str) -> Iterator[None]:
     """Adds the name of the part to the field that a :class:`TypeError` of the block names."""
     try:
         yield
@@ -47,7 +47,7 @@ def located(part: str) -> Iterator[None]:
         raise TypeError(f"{problem}{FIELD}{part}{field.rstrip('`')}`") from error
 
 
-def written(record: DataclassInstance, null: set[str]) -> dict[str, object]:
+def write(record: DataclassInstance, null: set[str]) -> dict[str, object]:
     """A part of a record without values that were not recorded, except for the keys that are then
     null; empty if nothing was recorded."""
     if all(getattr(record, one.name) == _default(one) for one in fields(record)):

@@ -54,7 +54,7 @@ class EngineTax(msgspec.Struct, frozen=True):
 
 
 @cache
-def published() -> EngineTax:
+def read_published() -> EngineTax:
     """The figures that come with the package."""
     data = resources.files("wirelab").joinpath("data/engine_tax.json")
     return msgspec.json.decode(data.read_bytes(), type=EngineTax)

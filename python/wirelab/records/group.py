@@ -232,7 +232,7 @@ class GroupResult:
                 times.pop("hdr")
         return written
 
-    def named_times(self) -> Iterator[tuple[str, Times]]:
+    def list_times(self) -> Iterator[tuple[str, Times]]:
         """All times by name: ``response``; ``Reserve.response`` if the group calls several
         operations; ``sequence.response`` if it calls sequences; and also ``response_good`` and
         ``response_failed`` if calls failed."""
@@ -248,7 +248,7 @@ class GroupResult:
             if period.response is not None:
                 yield f"stage{number}.response", period.response
 
-    def without_histograms(self) -> GroupResult:
+    def remove_histograms(self) -> GroupResult:
         """For the journal; the histograms are in a separate file."""
         return replace(
             self,
@@ -298,7 +298,7 @@ def histogram_log(group: GroupResult) -> str:
         f"#[StartTime: {start_s:.3f} (seconds of CLOCK_MONOTONIC)]",
         '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
     ]
-    for name, times in group.named_times():
+    for name, times in group.list_times():
         if times.hdr:
             extent = f"{start_s:.3f},{group.window_s:.3f},{times.max_ns / 1e6:.3f}"
             lines.append(f"Tag={name},{extent},{times.hdr}")

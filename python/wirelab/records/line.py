@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from wirelab.records.caller import CallerRecord
-from wirelab.records.conversion import FIELD, convert, located
+from wirelab.records.conversion import FIELD, convert, locate
 from wirelab.records.group import GroupResult
 from wirelab.records.host import HostRecord
 from wirelab.records.link import CaptureRecord, LinkRecord, PlacementRecord, Side
@@ -58,9 +58,9 @@ def to_line(cells: Sequence[Trial]) -> Json:
         if differing := [n for n in SHARED if getattr(own, n) != getattr(first, n)]:
             raise ValueError(f"the cells of trial {first.id} differ in {differing[0]}")
     return {
-        **{name: _WRITERS.get(name, _unchanged)(getattr(first, name)) for name in SHARED},
+        **{name: _WRITERS.get(name, _return_same)(getattr(first, name)) for name in SHARED},
         "cells": [
-            {name: _WRITERS.get(name, _unchanged)(getattr(cell, name)) for name in CELL}
+            {name: _WRITERS.get(name, _return_same)(getattr(cell, name)) for name in CELL}
             for cell in cells
         ],
     }
@@ -78,7 +78,7 @@ def from_line(line: Json) -> tuple[Trial, ...]:
     _refuse_others(shared, SHARED)
     found = []
     for number, cell in enumerate(cells):
-        with located(f".cells[{number}]"):
+        with locate(f".cells[{number}]"):
             if not isinstance(cell, dict):
                 raise TypeError(f"expected an object{FIELD}`")
             _refuse_others(cell, CELL)
@@ -130,17 +130,17 @@ def _cell(cell: Json, shared: Json) -> Trial:
     for name in ("point", *_READERS, *_OPTIONAL_READERS):
         if not isinstance(known.get(name, {}), dict):
             raise TypeError(f"expected an object{FIELD}.{name}`")
-    with located(".point"):
+    with locate(".point"):
         known["point"] = Point.of(known["point"])
-    with located(".background"):
+    with locate(".background"):
         known["background"] = tuple(map(GroupResult.of, _list(known.get("background", []))))
     for name, read in _READERS.items():
-        with located(f".{name}"):
+        with locate(f".{name}"):
             known[name] = read(known.get(name, {}))
     for name, read in _OPTIONAL_READERS.items():
-        with located(f".{name}"):
+        with locate(f".{name}"):
             known[name] = read(known[name]) if known.get(name) else None
-    with located(".checks"):
+    with locate(".checks"):
         known["checks"] = convert(known.get("checks", []), tuple[Check, ...])
     convert(known, _Plain)
     return Trial(**known)
@@ -152,7 +152,7 @@ def _list(content: object) -> list[object]:
     return content
 
 
-def _unchanged(value: Any) -> Any:
+def _return_same(value: Any) -> Any:
     return value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirelab.records.conversion import written
+from wirelab.records.conversion import write
 
 
 @dataclass(frozen=True)
@@ -64,4 +64,4 @@ class ProxyRecord:
 
     def to_json(self) -> dict[str, object]:
         """As the journal holds it."""
-        return written(self, {"cpu_s", "cpu_window_s"})
+        return write(self, {"cpu_s", "cpu_window_s"})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from wirelab.records.codec import CodecRecord
-from wirelab.records.conversion import convert, written
+from wirelab.records.conversion import convert, write
 
 Json = dict[str, object]
 
@@ -43,7 +43,7 @@ class IdentityRecord:
 
     def to_json(self) -> Json:
         """As stored in the journal and in the kept proof."""
-        return written(self, set())
+        return write(self, set())
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ServiceRecord:
     codec: CodecRecord | None = None
     """Present if the experiment has ``codec_times``."""
 
-    def listed_libraries(self) -> list[str]:
+    def list_libraries(self) -> list[str]:
         """One line per role: ``codec: serde_json 1.0.154``; a single line without a role for older
         runs without roles."""
         if isinstance(self.libraries, dict):
@@ -101,14 +101,14 @@ class ServiceRecord:
             roles.setdefault(library.role, []).append(f"{library.name} {library.version}")
         return [f"{role}: {', '.join(named)}" for role, named in roles.items()]
 
-    def announced(self, ready_line: Mapping[str, object]) -> ServiceRecord:
+    def add_ready_line(self, ready_line: Mapping[str, object]) -> ServiceRecord:
         """From the ready line of the service. Raises :class:`TypeError`."""
-        return convert({**ready_line, **written(self, set())}, ServiceRecord)
+        return convert({**ready_line, **write(self, set())}, ServiceRecord)
 
     def to_json(self) -> Json:
         """As stored in the journal."""
         observed = {"cpu_s", "cpu_window_s", "rss_max_bytes", "switches_involuntary_per_s"}
-        line = written(self, {*observed, "concurrency_seen"})
+        line = write(self, {*observed, "concurrency_seen"})
         if line and self.identity is not None:
             line["identity"] = self.identity.to_json()
         return line
@@ -136,4 +136,4 @@ class StoreRecord:
 
     def to_json(self) -> Json:
         """As stored in the journal."""
-        return written(self, {"pool"})
+        return write(self, {"pool"})

@@ -15,7 +15,7 @@ import msgspec
 
 from wirelab.documents.axes import Axes
 from wirelab.records.caller import CallerRecord
-from wirelab.records.conversion import convert, convert_axes, located
+from wirelab.records.conversion import convert, convert_axes, locate
 from wirelab.records.group import GroupResult
 from wirelab.records.host import HostRecord
 from wirelab.records.link import CaptureRecord, LinkRecord, PlacementRecord, Side
@@ -79,7 +79,7 @@ class Point:
         """From the journal. Raises :class:`TypeError`."""
         given = convert(line, dict[str, Any])
         if "axes" in given:
-            with located(".axes"):
+            with locate(".axes"):
                 given["axes"] = convert_axes(given["axes"])
         return convert(given, cls)
 
@@ -101,7 +101,7 @@ class Check:
     reason: str
 
     @classmethod
-    def judged(cls, name: str, right: bool, reason: str) -> Check:
+    def judge(cls, name: str, right: bool, reason: str) -> Check:
         """``ok`` or ``marked``."""
         return cls(name, "ok" if right else "marked", reason)
 
@@ -173,7 +173,7 @@ class Trial:
         which it spun without work (``spin_s``)."""
         return self.engine.cpu_s()
 
-    def ended(self) -> int:
+    def count_ended(self) -> int:
         """Calls that ended within the window, to which the CPU time of all groups refers. Callers
         other than the engine, and older engines, record only the number of calls that belong to the
         window."""

@@ -8,7 +8,7 @@ from wirelab.checks.load import BOUND, client_bound
 from wirelab.checks.marks import figure_marks
 from wirelab.comparisons.gate import KNOWN
 from wirelab.explain.effect import noun
-from wirelab.format.counting import counted, of_all
+from wirelab.format.counting import format_count, of_all
 from wirelab.records.trial import Trial
 from wirelab.report.charts import load_panels
 from wirelab.report.findings.ranking import rankings
@@ -53,13 +53,13 @@ def _badges(source: Source) -> Iterator[Badge]:
     if source.incomplete:
         yield Badge("bad", "The run is not complete", "completeness")
     if source.repeated:
-        again = f"{counted(len(source.repeated), 'trial')} measured again"
+        again = f"{format_count(len(source.repeated), 'trial')} measured again"
         yield Badge("warn", again, "trials-measured-again")
     if not measured:
         yield Badge("bad", "No trial measured anything", "checks")
         return
     yield _repeats(source)
-    yield from _decided(source)
+    yield from _count_decided(source)
     yield _trials(source, measured)
     yield _calls(measured)
     if any(check.name == BOUND for trial in measured for check in trial.checks):
@@ -71,14 +71,14 @@ def _repeats(source: Source) -> Badge:
     """How many trials an estimate has."""
     fewest = min((len(cell.measured) for cell in source.cells if cell.measured), default=0)
     same = len({len(cell.measured) for cell in source.cells}) == 1
-    words = f"{counted(fewest, 'trial')} {'' if same else 'or more '}per setting"
+    words = f"{format_count(fewest, 'trial')} {'' if same else 'or more '}per setting"
     if fewest >= TRIALS_MIN:
         return Badge("good", words, "every-cell")
     lack = "no intervals" if fewest == 1 else "very wide intervals"
     return Badge("warn", f"{words}: {lack}", "every-cell")
 
 
-def _decided(source: Source) -> Iterator[Badge]:
+def _count_decided(source: Source) -> Iterator[Badge]:
     """How many comparisons of the main figure have a verdict."""
     figure = primary(source)
     trials = source.trials

@@ -11,11 +11,11 @@ import msgspec
 
 from wirelab.explain import conditions, figures
 from wirelab.explain.answers import ServiceAnswer, StackAnswer
-from wirelab.explain.findings_text import capitalised, factor
+from wirelab.explain.findings_text import capitalize_words, factor
 from wirelab.explain.phases import PhaseGap
 from wirelab.explain.two_orders import Orders
-from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, percent, quantity, ranged, signed
+from wirelab.format.counting import format_count
+from wirelab.format.numbers import NONE, digits, format_range, format_signed, percent, quantity
 from wirelab.records.trial import Trial
 from wirelab.report.charts.waterfall import WaterfallStep, waterfall
 from wirelab.report.page import render, save, write_page
@@ -100,7 +100,7 @@ def totals(answer: StackAnswer | ServiceAnswer) -> tuple[tuple[str, float], tupl
 def _mean(answer: StackAnswer, name: str) -> float:
     """Of that stack's trials, ns; 0 where none has the time."""
     cell = answer.cells.get(name)
-    values = cell.values(figures.named(answer.figure)) if cell else []
+    values = cell.values(figures.require_figure(answer.figure)) if cell else []
     return mean(values) if values else 0.0
 
 
@@ -110,7 +110,7 @@ def _path_steps(answer: StackAnswer) -> list[WaterfallStep]:
         if climbed.effect is None:
             return []
         before, after = (answer.cells[one.reference] for one in (step.before, step.after))
-        change = total([(1.0, after), (-1.0, before)], figures.named(answer.figure))
+        change = total([(1.0, after), (-1.0, before)], figures.require_figure(answer.figure))
         made.append(WaterfallStep(step.label, change, climbed.effect.found))
     return made
 
@@ -141,10 +141,10 @@ def _orders(answer: StackAnswer) -> list[str]:
 
 def _from_both_ends(orders: Orders) -> Iterator[str]:
     for reason in orders.refused:
-        yield f"{capitalised(orders.step.label)} cannot be measured {reason}."
+        yield f"{capitalize_words(orders.step.label)} cannot be measured {reason}."
     if orders.first is None or orders.last is None or orders.interaction is None:
         return
-    words = f"{capitalised(orders.step.label)} from both ends: {_parts(orders)}"
+    words = f"{capitalize_words(orders.step.label)} from both ends: {_parts(orders)}"
     ratios = f"{factor(orders.first.ratio)} changed first, {factor(orders.last.ratio)} changed last"
     yield f"{words} ({ratios}); {_interaction(orders.interaction)}."
 
@@ -159,9 +159,9 @@ def _parts(orders: Orders) -> str:
     found = orders.whole is not None and orders.whole.found
     if orders.interaction is not None and orders.interaction.found:
         share = f", {percent(least)} to {percent(most)} of the difference" if found else ""
-        return f"{signed(low, 'ns', plus='')} to {signed(high, 'ns', plus='')}{share}"
+        return f"{format_signed(low, 'ns', plus='')} to {format_signed(high, 'ns', plus='')}{share}"
     share = f", {percent((least + most) / 2.0)} of the difference" if found else ""
-    return f"{signed((low + high) / 2.0, 'ns', plus='')}{share}"
+    return f"{format_signed((low + high) / 2.0, 'ns', plus='')}{share}"
 
 
 def _interaction(found: Comparison) -> str:
@@ -175,7 +175,8 @@ def _interaction(found: Comparison) -> str:
 
 def _rest_words(rest: Comparison) -> str:
     whole = (
-        f"the whole, measured again in a separate run, is {ranged(rest.ratio)} times the product "
+        f"the whole, measured again in a separate run, is {format_range(rest.ratio)} times the "
+        "product "
         "of the steps."
     )
     if rest.found:
@@ -195,9 +196,9 @@ def _climbable(answer: StackAnswer) -> list[str]:
 def _service_sentences(answer: ServiceAnswer) -> tuple[str, ...]:
     a, b = answer.names
     gap = answer.gap
-    title = figures.named(answer.figure).title
+    title = figures.require_figure(answer.figure).title
     lead = (
-        f"{capitalised(title)}: {a} {quantity(gap.a, 'ns')}, {b} "
+        f"{capitalize_words(title)}: {a} {quantity(gap.a, 'ns')}, {b} "
         f"{quantity(gap.b, 'ns')}, {digits(gap.b / gap.a)} times as long; the difference is "
         f"{_amount(gap.interval)}."
     )
@@ -217,7 +218,7 @@ def _service_sentences(answer: ServiceAnswer) -> tuple[str, ...]:
 
 def _overlap(answer: ServiceAnswer) -> list[str]:
     """Conditions are measured one at a time, so two of them may remove the same part."""
-    whole = conditions.explained(answer.shifts, answer.gap)
+    whole = conditions.sum_shares(answer.shifts, answer.gap)
     if whole <= 1.0:
         return []
     return [
@@ -260,7 +261,8 @@ def _conclusion(answer: ServiceAnswer) -> list[str]:
     if open_ones:
         return [
             (
-                f"{counted(open_ones, 'condition')} of {len(answer.shifts)} stay undecided: more "
+                f"{format_count(open_ones, 'condition')} of {len(answer.shifts)} stay "
+                "undecided: more "
                 "--repeats or a quieter machine would narrow their intervals."
             )
         ]
@@ -334,7 +336,8 @@ def _of_services(answer: ServiceAnswer) -> list[Section]:
     table = Table(
         ("Condition", "Difference", "Reduction", "Verdict"),
         [("unchanged", _amount(answer.gap.interval), NONE, NONE), *rows],
-        f"Second minus first, {figures.named(answer.figure).title}, with 95 % intervals; the "
+        f"Second minus first, {figures.require_figure(answer.figure).title}, with 95 % "
+        "intervals; the "
         "conditions are judged together (Holm).",
     )
     return [

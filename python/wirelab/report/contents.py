@@ -67,7 +67,7 @@ The engine's CPU time excludes the time that it spent spinning with nothing to d
 """
 
 
-def before(source: Source) -> list[Section]:
+def list_first_sections(source: Source) -> list[Section]:
     """Findings and the main picture."""
     main = answer.primary(source)
     intro = (
@@ -96,7 +96,7 @@ def _of_all_calls(source: Source) -> str:
     return " Response times cover all calls; failed calls count with the time until they failed."
 
 
-def after(source: Source) -> list[Section]:
+def list_further_sections(source: Source) -> list[Section]:
     """Everything else: every figure, every check, and how to repeat the run."""
     every = [
         _cells(source),
@@ -198,7 +198,7 @@ def _distributions(source: Source) -> Section:
 def _checks(source: Source) -> Section:
     shown = [
         tables.check_summary(source),
-        tables.failed_table(source),
+        tables.tabulate_failed(source),
         tables.check_details(source),
     ]
     failed = sum(1 for trial in source.trials if trial.status == "failed")

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from wirelab.format.untrusted import TooLarge, bounded_lines, open_regular
+from wirelab.format.untrusted import TooLarge, open_regular, read_bounded_lines
 from wirelab.records.trial import Trial
 from wirelab.stack.axes import ENGINE
 from wirelab.statistics.sample import percentile_printable
@@ -46,7 +46,7 @@ def read_curve(log: Path, tag: str = "response") -> Curve | None:
     try:
         for number, line in log_lines(log):
             if line.startswith(f"Tag={tag},"):
-                return decoded_curve(line.rsplit(",", 1)[-1].strip(), f"{log}:{number}")
+                return decode_curve(line.rsplit(",", 1)[-1].strip(), f"{log}:{number}")
     except TooLarge as error:
         raise UnreadableHistogram(f"{log}:{number + 1}: {error}") from error
     return None
@@ -58,14 +58,14 @@ def log_lines(log: Path) -> Iterator[tuple[int, str]]:
     become U+FFFD."""
     left = LOG_BYTES_MAX
     with open_regular(log) as file:
-        for number, line in enumerate(bounded_lines(file, LINE_BYTES_MAX), 1):
+        for number, line in enumerate(read_bounded_lines(file, LINE_BYTES_MAX), 1):
             left -= len(line)
             if left < 0:
                 raise TooLarge(f"the file has more than {LOG_BYTES_MAX:,} bytes")
             yield number, line.decode(errors="replace").rstrip("\r\n")
 
 
-def decoded_curve(encoded: str, where: str) -> Curve:
+def decode_curve(encoded: str, where: str) -> Curve:
     """The percentile curve of one histogram in its compressed form. Raises
     :class:`UnreadableHistogram`, which names ``where`` it is from."""
     try:

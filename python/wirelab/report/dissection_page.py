@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wirelab.documents.dissection import Dissection, Flow, Series
 from wirelab.errors import UsageError
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.records.wire import PacketFinding
 from wirelab.report import dissection_text
@@ -45,10 +45,10 @@ def html(document: Dissection, standing: Standing | None = None) -> str:
     """The page as text."""
     findings = [PacketFinding.of(finding) for finding in document.findings]
     sections = [
-        packet_waits.section(document.waits, packet_waits.seen(document)),
+        packet_waits.section(document.waits, packet_waits.summarize_seen(document)),
         packet_findings.section(findings, document.exchanges.count, standing or Standing()),
         _connections(document),
-        _over_time(document.series),
+        _draw_over_time(document.series),
         _calls(document),
         packet_tail.section(document.slowest),
         _exchange(document),
@@ -97,7 +97,7 @@ def _connections(document: Dissection) -> Section | None:
     left = document.flows.count - len(flows)
     notes = ["Each row is one connection from its first packet to its last; colours as above."]
     if left:
-        notes.append(f"{counted(left, 'further connection')} not drawn.")
+        notes.append(f"{format_count(left, 'further connection')} not drawn.")
     rows = [
         (
             str(flow.flow),
@@ -164,7 +164,7 @@ def _time_axis(whole_ms: float, height: int) -> Iterator[str]:
         )
 
 
-def _over_time(series: Series) -> Section | None:
+def _draw_over_time(series: Series) -> Section | None:
     if not series.request_bytes:
         return None
     pictures = [

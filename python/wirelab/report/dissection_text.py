@@ -17,7 +17,7 @@ from wirelab.documents.dissection import (
     Rung,
 )
 from wirelab.format import wrapping
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.records.wire import PacketFinding
 from wirelab.report.charts import packet_timeline
@@ -42,17 +42,18 @@ def lines(
 ) -> Iterator[str]:
     """Where the time went first, then the capture, what was found, and what it rests on.
     ``standing`` is what changes have shown of the findings; without it none was tested.
-    ``unused_port`` is the sentence of :func:`unused_port`, if the capture was read by port."""
-    nothing = _nothing_to_read(document.capture, document.flows.count, unused_port)
+    ``unused_port`` is the sentence of :func:`describe_unused_port`, if the capture was read by
+    port."""
+    nothing = _explain_no_cost(document.capture, document.flows.count, unused_port)
     if nothing is None or document.names.queries:
         yield from packet_waits.lines(document)
         yield ""
     yield from _capture(document.capture, document.flows, document.exchanges)
     for sentence in packet_tls.sentences(document):
-        yield from _wrapped(sentence)
+        yield from _wrap(sentence)
     yield ""
     if nothing is not None:
-        yield from _wrapped(nothing)
+        yield from _wrap(nothing)
         yield from _slowest(document)
         return
     if document.findings or not document.capture.one_sided:
@@ -64,7 +65,7 @@ def lines(
     yield from _calls(document.exchanges.by_name)
     yield from _slowest(document)
     yield ""
-    yield from _accounting(document.accounting)
+    yield from _format_accounting(document.accounting)
     if document.reconciliation:
         yield ""
         yield from time_split.lines(document.reconciliation)
@@ -79,32 +80,32 @@ def _slowest(document: Dissection) -> Iterator[str]:
         yield from packet_tail.lines(document.slowest)
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
+def _wrap(text: str, indent: str = "") -> list[str]:
     return wrapping.wrap(sanitize(text), WIDTH, subsequent_indent=indent) or [""]
 
 
 def _capture(capture: Capture, flows: FlowSums, exchanges: ExchangeSums) -> Iterator[str]:
     kinds = ", ".join(map(sanitize, capture.link_types)) or "no link"
-    yield from _wrapped(
-        f"{counted(capture.packets, 'packet')}, {capture.bytes:,} B in "
+    yield from _wrap(
+        f"{format_count(capture.packets, 'packet')}, {capture.bytes:,} B in "
         f"{quantity(capture.seconds, 's')} ({kinds}), {capture.tcp_packets:,} with TCP"
     )
     used = exchanges.connections
-    yield from _wrapped(
-        f"{counted(exchanges.count, 'exchange')} on {counted(used.used, 'connection')}; "
-        f"{counted(flows.opened, 'connection')} opened and {flows.closed:,} closed in the "
+    yield from _wrap(
+        f"{format_count(exchanges.count, 'exchange')} on {format_count(used.used, 'connection')}; "
+        f"{format_count(flows.opened, 'connection')} opened and {flows.closed:,} closed in the "
         f"capture, {flows.reused:,} carried several; at most {used.in_flight_max:,} under "
         "way on one"
     )
-    yield from _wrapped(_tcp(capture))
+    yield from _wrap(_tcp(capture))
     for warning in warnings(capture, exchanges):
-        yield from _wrapped(f"! {warning}", "  ")
+        yield from _wrap(f"! {warning}", "  ")
 
 
 def _tcp(capture: Capture) -> str:
     """Segments that were not plain progress, counted as Wireshark does."""
     tcp = capture.tcp
-    again = f"{counted(tcp.retransmissions, 'segment')} sent again"
+    again = f"{format_count(tcp.retransmissions, 'segment')} sent again"
     if tcp.fast_retransmissions or tcp.spurious_retransmissions:
         again += f" ({tcp.fast_retransmissions} fast, {tcp.spurious_retransmissions} in vain)"
     others = (
@@ -114,7 +115,7 @@ def _tcp(capture: Capture) -> str:
         (tcp.probes, "probe"),
         (tcp.resets, "reset"),
     )
-    seen = [counted(count, what) for count, what in others if count]
+    seen = [format_count(count, what) for count, what in others if count]
     return ", ".join([f"TCP: {again}", *seen])
 
 
@@ -123,23 +124,26 @@ def warnings(capture: Capture, exchanges: ExchangeSums) -> Iterator[str]:
     if capture.damaged:
         yield f"the file is damaged: {capture.damaged}"
     if capture.drops:
-        lost = counted(capture.drops, "packet")
+        lost = format_count(capture.drops, "packet")
         yield f"lost by whoever captured: {lost}; findings may be missing"
     if capture.truncated:
-        held = counted(capture.truncated, "packet")
+        held = format_count(capture.truncated, "packet")
         yield f"held in part only: {held}; what they carry is known in part"
     if capture.clock:
         yield capture.clock
     if capture.unread:
         yield _unread(capture.unread)
     if capture.tcp.copies:
-        copies = counted(capture.tcp.copies, "packet")
+        copies = format_count(capture.tcp.copies, "packet")
         yield f"captured twice: {copies}; each counts once (a mirror port copies packets)"
     if capture.one_sided:
         yield capture.one_sided
     alone = exchanges.unpaired
     if alone.requests or alone.replies:
-        requests, replies = counted(alone.requests, "request"), counted(alone.replies, "reply")
+        requests, replies = (
+            format_count(alone.requests, "request"),
+            format_count(alone.replies, "reply"),
+        )
         words = "the capture lacks their counterparts, or cannot tell which they are"
         yield f"{requests} and {replies} are not paired: {words}"
 
@@ -149,11 +153,11 @@ def _unread(unread: Mapping[str, int]) -> str:
     kinds = []
     for name, packets in unread.items():
         is_or_are = "is" if packets == 1 else "are"
-        kinds.append(f"{counted(packets, 'packet')} in {sanitize(name)} {is_or_are} not read")
+        kinds.append(f"{format_count(packets, 'packet')} in {sanitize(name)} {is_or_are} not read")
     return ", ".join(kinds)
 
 
-def unused_port(port: int, everything: Dissection) -> str:
+def describe_unused_port(port: int, everything: Dissection) -> str:
     """Says that no connection uses a port, and which ports of servers the whole capture has."""
     listed = everything.flows.list
     counts = Counter(flow.server.rpartition(":")[2] for flow in listed)
@@ -162,10 +166,10 @@ def unused_port(port: int, everything: Dissection) -> str:
     words = [name for name, _ in counts.most_common(PORTS_MAX)]
     if len(words) < len(counts) or len(listed) < everything.flows.count:
         words.append("others")
-    return f"No connection uses port {port}; the capture has {labels.listed(words)}."
+    return f"No connection uses port {port}; the capture has {labels.join_words(words)}."
 
 
-def _nothing_to_read(capture: Capture, connections: int, unused: str) -> str | None:
+def _explain_no_cost(capture: Capture, connections: int, unused: str) -> str | None:
     """Why a capture can show no cost at all."""
     if not capture.packets:
         return "The capture holds no packets."
@@ -231,7 +235,7 @@ def _fit(text: str, width: int, protocol: str) -> str:
     return text[: width - 1] + "…"
 
 
-def _accounting(accounting: Accounting) -> Iterator[str]:
+def _format_accounting(accounting: Accounting) -> Iterator[str]:
     mean = accounting.per_exchange
     if mean is None:
         return
@@ -241,7 +245,7 @@ def _accounting(accounting: Accounting) -> Iterator[str]:
         yield f"  {name:<20}{shown:>10}{size:>12,.1f}"
     again = accounting.total.retransmitted.packets
     if again:
-        yield f"  sent again: {counted(again, 'packet')} in all"
+        yield f"  sent again: {format_count(again, 'packet')} in all"
 
 
 def means(mean: PerExchange) -> list[tuple[str, float | None, float]]:
@@ -260,12 +264,12 @@ def means(mean: PerExchange) -> list[tuple[str, float | None, float]]:
 def _timeline(document: Dissection) -> Iterator[str]:
     name = document.timeline_of.name if document.timeline_of else ""
     title = sanitize(name or "exchange")
-    yield from _wrapped(packet_timeline.caption(document, f"Packets of {title}"))
+    yield from _wrap(packet_timeline.caption(document, f"Packets of {title}"))
     yield f"{'packet':>8} {'at':>9} {'gap':>10}     {'flags':<9}{'bytes':>9}  carries"
     before: Rung | None = None
     for run in _runs(document.timeline):
         if before is not None and before.phase != run[0].phase:
-            yield from _left_out(document, before, run[0])
+            yield from _describe_omissions(document, before, run[0])
         yield from _packets(run)
         before = run[-1]
 
@@ -279,10 +283,10 @@ def _runs(rungs: Sequence[Rung]) -> Iterator[list[Rung]]:
     run: list[Rung] = []
     for rung in rungs:
         if run and _looks(run[-1]) != _looks(rung):
-            yield from _folded(run)
+            yield from _fold(run)
             run = []
         run.append(rung)
-    yield from _folded(run)
+    yield from _fold(run)
 
 
 def _looks(rung: Rung) -> tuple[object, ...]:
@@ -290,7 +294,7 @@ def _looks(rung: Rung) -> tuple[object, ...]:
     return rung.phase, rung.direction, rung.flags.replace("PSH ", ""), layers, rung.note
 
 
-def _folded(run: list[Rung]) -> Iterator[list[Rung]]:
+def _fold(run: list[Rung]) -> Iterator[list[Rung]]:
     if len(run) >= FOLDED_MIN:
         yield run
     else:
@@ -304,7 +308,7 @@ def _packets(run: Sequence[Rung]) -> Iterator[str]:
         whole = run[-1].at_us - rung.at_us
         names = ", ".join(sanitize(part.layer) for part in rung.layers)
         folded = f"{names}; " if names else ""
-        count = counted(len(run), "packet")
+        count = format_count(len(run), "packet")
         carries = f"{folded}{count} to {run[-1].packet}, {_time(whole)}"
     carries = ", ".join(filter(None, (carries, sanitize(rung.note))))
     head = (
@@ -312,10 +316,10 @@ def _packets(run: Sequence[Rung]) -> Iterator[str]:
         f"{_ARROWS[rung.direction]} {sanitize(rung.flags):<9}"
         f"{sum(one.bytes for one in run):>9,}  "
     )
-    yield from _wrapped(head + carries, " " * 52) if carries else [head.rstrip()]
+    yield from _wrap(head + carries, " " * 52) if carries else [head.rstrip()]
 
 
-def _left_out(document: Dissection, before: Rung, behind: Rung) -> Iterator[str]:
+def _describe_omissions(document: Dissection, before: Rung, behind: Rung) -> Iterator[str]:
     """A line for exchanges between the opening of a connection and the one shown, or behind it."""
     of = document.timeline_of
     if of is None:
@@ -325,7 +329,7 @@ def _left_out(document: Dissection, before: Rung, behind: Rung) -> Iterator[str]
         own = next((flow for flow in document.flows.list if flow.flow == of.flow), None)
         count = own.exchanges - of.exchange - 1 if own is not None else 0
     if count > 0:
-        yield f"{'…':>8} {counted(count, 'exchange')}, {_time(behind.at_us - before.at_us)}"
+        yield f"{'…':>8} {format_count(count, 'exchange')}, {_time(behind.at_us - before.at_us)}"
 
 
 def _time(microseconds: float) -> str:

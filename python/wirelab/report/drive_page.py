@@ -7,15 +7,15 @@ from typing import Any
 
 from wirelab.checks.replies import UNCHECKED, differences
 from wirelab.documents.event import GroupOutcome, SlowestCalls, Times
-from wirelab.format.counting import counted, failure_text
+from wirelab.format.counting import failure_text, format_count
 from wirelab.format.numbers import digits
 from wirelab.format.units import format_bytes, format_seconds
 from wirelab.records.conversion import convert
 from wirelab.records.group import STREAM_TIMES, RepliesResult
 from wirelab.report.charts.distribution import Curves, distribution_picture
-from wirelab.report.charts.over_time import Quantity, Strip, over_time_picture
+from wirelab.report.charts.over_time import Quantity, Strip, draw_over_time
 from wirelab.report.charts.stack_style import look
-from wirelab.report.curves import Curve, UnreadableHistogram, decoded_curve
+from wirelab.report.curves import Curve, UnreadableHistogram, decode_curve
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.sections import slow_calls
@@ -91,7 +91,8 @@ def _streams(streams: Json, group: GroupOutcome) -> Section:
     per_read = streams["messages_per_read"]
     together = "" if per_read is None else f", {per_read:,.3g} per read"
     counts = (
-        f"{counted(streams['messages'], 'message')}, {streams['messages_per_s']:,.4g} per second"
+        f"{format_count(streams['messages'], 'message')}, {streams['messages_per_s']:,.4g} per "
+        "second"
         f"{together}; {format_bytes(streams['bytes'])}."
     )
     return Section(
@@ -138,7 +139,7 @@ def _pictures(result: Json, group: GroupOutcome) -> Iterator[Picture]:
     drawn = distribution_picture(curves, "Response time", "one curve per kind of call")
     if drawn is not None:
         yield drawn
-    over_time = over_time_picture(
+    over_time = draw_over_time(
         [
             Strip("calls/s", [Quantity("good calls", [_rates(group)])]),
             Strip("ms", list(_percentiles(result)), by_factors=True),
@@ -160,7 +161,7 @@ def _curve(label: str, times: Times | None) -> Curve:
     if times is None or not times.hdr:
         return ()
     try:
-        return decoded_curve(times.hdr, label)
+        return decode_curve(times.hdr, label)
     except UnreadableHistogram:
         return ()
 
@@ -197,7 +198,7 @@ def _replies(result: Json) -> Section:
     if not rows:
         points.append("No call failed.")
         return Section("Replies", points=points)
-    failed = counted(result["errors"], "call")
+    failed = format_count(result["errors"], "call")
     table = Table(["kind", "calls", "meaning", "example"], rows, f"{failed} failed.", numeric=[1])
     return Section("Replies", points=points, tables=[table])
 

@@ -47,7 +47,7 @@ def _plain(name: str, factor: float = 1.0) -> Callable[[Mapping[str, Points]], P
     return lambda found: [(at, factor * value) for at, value in found.get(name, ())]
 
 
-def _in_service(found: Mapping[str, Points]) -> Points:
+def _mean_in_service(found: Mapping[str, Points]) -> Points:
     return [(at, _NS * value) for at, value in series.call_mean(found)]
 
 
@@ -56,7 +56,7 @@ OVER_TIME = (
     _Quantity("p50", "response p50", "ns", _plain("response_p50_seconds", _NS), peaks=True),
     _Quantity("rate", "successful calls", "1/s", _plain("rate_per_s")),
     _Quantity("errors", "failed calls", "1/s", _plain("errors_per_s"), peaks=True),
-    _Quantity("in_service", "mean time in the service's code", "ns", _in_service),
+    _Quantity("in_service", "mean time in the service's code", "ns", _mean_in_service),
     _Quantity("rss", "resident memory", "B", _plain("rss_bytes")),
     _Quantity("heap", "heap used", "B", _plain("heap_used_bytes")),
     _Quantity("pool", "database connections in use", "", _plain("store_connections_in_use")),
@@ -66,7 +66,7 @@ OVER_TIME = (
 def data(source: Source, first: Figure) -> Json:
     """For :attr:`wirelab.report.html_page.HtmlPage.data`; empty where nothing was measured.
     ``first`` is the figure that is shown first."""
-    groups = [kept for group in load_panels.groups(source) if (kept := _measured(group))]
+    groups = [kept for group in load_panels.groups(source) if (kept := _select_measured(group))]
     if not groups:
         return {}
     stacks = list(source.legend)
@@ -106,7 +106,7 @@ def data(source: Source, first: Figure) -> Json:
     }
 
 
-def _measured(group: Sequence[Cell]) -> list[Cell]:
+def _select_measured(group: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in group if cell.measured]
 
 
@@ -129,7 +129,7 @@ def _cell(
         "x": load_panels.level(cell),
         "setting": source.names.setting(cell.point),
         "trials": len(cell.measured),
-        "bound": load_panels.bounded(cell),
+        "bound": load_panels.is_lower_bound(cell),
         "window": max(trial.result.window_s for trial in cell.measured),
         "figures": [_estimate(cell, figure) for figure in figures],
         "curves": [_curve(curve) for curve in found.values()],
@@ -142,14 +142,14 @@ def _estimate(cell: Cell, figure: Figure) -> list[float] | None:
     interval = cell.interval(figure)
     if interval is None:
         return None
-    return [_rounded(value) for value in (interval.estimate, *(interval.bounds or ()))]
+    return [_round(value) for value in (interval.estimate, *(interval.bounds or ()))]
 
 
 def _curve(curve: Curve) -> list[float | None]:
     """Values at :data:`PERCENTILES`, in ns, as far as there are samples."""
     values = dict(curve)
     last = max(values)
-    return [_rounded(values[p]) if p in values else None for p in PERCENTILES if p <= last]
+    return [_round(values[p]) if p in values else None for p in PERCENTILES if p <= last]
 
 
 def _lines(source: Source) -> dict[str, Json]:
@@ -163,7 +163,7 @@ def _lines(source: Source) -> dict[str, Json]:
     most = min(LINE_MAX, max(LINE_MIN, POINTS_MAX // max(1, count)))
     return {
         one: _trial(
-            [(at, thinned(points, most, peaks=OVER_TIME[at].peaks)) for at, points in lines]
+            [(at, thin_out(points, most, peaks=OVER_TIME[at].peaks)) for at, points in lines]
         )
         for one, lines in found.items()
         if lines
@@ -178,11 +178,11 @@ def _trial(lines: Sequence[tuple[int, Points]]) -> Json:
         own = [round(at, 2) for at, _ in points]
         if own not in times:
             times.append(own)
-        values.append([quantity, times.index(own), *(_rounded(value) for _, value in points)])
+        values.append([quantity, times.index(own), *(_round(value) for _, value in points)])
     return {"t": times, "v": values}
 
 
-def thinned(points: Points, most: int, *, peaks: bool) -> Points:
+def thin_out(points: Points, most: int, *, peaks: bool) -> Points:
     """At most that number of points: neighbours become their middle, with their largest value or
     their mean."""
     together = -(-len(points) // most)
@@ -198,7 +198,7 @@ def thinned(points: Points, most: int, *, peaks: bool) -> Points:
     ]
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     """Whole where it can be, for that is shorter."""
     short = float(f"{value:.{DIGITS}g}")
     return int(short) if short.is_integer() else short

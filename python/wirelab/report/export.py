@@ -112,7 +112,7 @@ def to_csv(trials: Sequence[Trial]) -> str:
     writer = csv.DictWriter(text, tuple(COLUMNS), lineterminator="\n")
     writer.writeheader()
     for row in rows(trials):
-        writer.writerow({key: _guarded(value) for key, value in row.items()})
+        writer.writerow({key: _guard_formula(value) for key, value in row.items()})
     return text.getvalue()
 
 
@@ -194,11 +194,11 @@ def to_hlog(folder: Path, trials: Sequence[Trial]) -> str:
         for path in sorted((folder / "trials" / trial.id).glob("histograms*.hlog")):
             group = path.stem.removeprefix("histograms").removeprefix("-")
             prefix = "/".join(filter(None, (trial.id, group)))
-            lines += [f"Tag={prefix}/{tagged}" for tagged in _tagged(path)]
+            lines += [f"Tag={prefix}/{tagged}" for tagged in _read_tagged(path)]
     return "\n".join(lines) + "\n"
 
 
-def _tagged(log: Path) -> Iterator[str]:
+def _read_tagged(log: Path) -> Iterator[str]:
     """The histograms of a log after their ``Tag=``. Raises :class:`RunDirectoryError`."""
     number = 0
     try:
@@ -319,6 +319,6 @@ def _legal(value: object) -> object:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def _guarded(value: object) -> object:
+def _guard_formula(value: object) -> object:
     """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
     return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value

@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 
 from wirelab.format.numbers import sanitize
 from wirelab.report.charts.stack_style import COLOURS, Entry
-from wirelab.report.section import WORD_MAX, Picture, Section, jointed, longest_word
+from wirelab.report.section import WORD_MAX, Picture, Section, longest_word, split_at_joints
 
 HEADS_MAX = 16
 """Columns whose heads page.css repeats on a phone."""
@@ -64,11 +64,11 @@ class HtmlPage:
         script = _script(_INTERACTIVE if self.data else _PLAIN)
         environment.filters["sanitize"] = sanitize
         pictures = Pictures()
-        environment.filters["drawn"] = pictures.drawn
+        environment.filters["drawn"] = pictures.draw
         environment.filters["heads"] = _heads
         environment.filters["unbroken"] = _unbroken
-        environment.filters["jointed"] = _jointed
-        environment.filters["coded"] = _coded
+        environment.filters["jointed"] = _escape_joints
+        environment.filters["coded"] = _escape_code
         return environment.get_template("page.html.j2").render(
             style=Markup(_text("page.css")),
             glyphs=pictures.glyphs,
@@ -81,7 +81,7 @@ class HtmlPage:
             about=self.about,
             facts=self.facts,
             legend=self.legend,
-            sections=_placed(self.sections),
+            sections=_place(self.sections),
         )
 
 
@@ -118,7 +118,7 @@ def _json(data: Mapping[str, object]) -> Markup:
     return Markup(text)
 
 
-def _placed(sections: Sequence[Section]) -> list[Placed]:
+def _place(sections: Sequence[Section]) -> list[Placed]:
     """Anchors that are unique on the page."""
     seen: dict[str, int] = {}
     placed = []
@@ -157,13 +157,13 @@ class Pictures:
         self._glyphs: dict[str, str] = {}
         self._drawn: Counter[str] = Counter()
 
-    def drawn(self, picture: Picture) -> Markup:
+    def draw(self, picture: Picture) -> Markup:
         """The SVG, which :class:`Picture` has proven harmless, hidden from screen readers in
         favour of the words next to it, in the colours of the page."""
         svg = picture.svg[picture.svg.index("<svg") :]
         svg = svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
         svg = self._unique(svg)
-        svg = _GLYPH.sub(self._shared, svg).replace("<defs></defs>", "")
+        svg = _GLYPH.sub(self._collect_glyph, svg).replace("<defs></defs>", "")
         svg = re.sub(
             r'<use xlink:href="#p[0-9a-f]{8,}-(DejaVuSans[\w-]*)"', r'<use href="#\1"', svg
         )
@@ -184,7 +184,7 @@ class Pictures:
         number = self._drawn[found[1]]
         return svg if number == 1 else svg.replace(found[1], f"{found[1]}{number}")
 
-    def _shared(self, glyph: re.Match[str]) -> str:
+    def _collect_glyph(self, glyph: re.Match[str]) -> str:
         """Nothing, because the page has the outline once, for all pictures: its name consists of
         font and character."""
         self._glyphs[glyph[1]] = glyph[2]
@@ -218,12 +218,14 @@ def _unbroken(text: str) -> bool:
 _CODE = re.compile(r"`([^`]+)`")
 
 
-def _jointed(text: str) -> Markup:
+def _escape_joints(text: str) -> Markup:
     """The text, escaped. A line may end where its parts meet; text between backticks is code."""
-    return _with_code(Markup("<wbr>").join(escape(part) for part in jointed(sanitize(text))))
+    return _with_code(
+        Markup("<wbr>").join(escape(part) for part in split_at_joints(sanitize(text)))
+    )
 
 
-def _coded(text: str) -> Markup:
+def _escape_code(text: str) -> Markup:
     """The text, escaped; text between backticks is code."""
     return _with_code(escape(sanitize(text)))
 

@@ -52,10 +52,10 @@ def render(
     """The page as text; the same run gives the same bytes. ``first`` leads."""
     sections = [
         *first,
-        *contents.before(source),
+        *contents.list_first_sections(source),
         *compared.sections(source),
         *extra_sections,
-        *contents.after(source),
+        *contents.list_further_sections(source),
     ]
     return HtmlPage(
         _title(source),

@@ -99,16 +99,16 @@ def _operations(group: Group) -> Iterator[Part]:
 
 
 def _stage(stages: Sequence[PeriodResult]) -> tuple[PartFigure, ...]:
-    def per_s(count: Callable[[PeriodResult], float | None]) -> Values:
+    def list_rates(count: Callable[[PeriodResult], float | None]) -> Values:
         return [(count(one) or 0.0) / (one.duration_s or 1.0) for one in stages]
 
     if stages[0].users_planned is not None:
         planned = PartFigure("users_planned", "", [one.users_planned for one in stages])
         reached = PartFigure("users", "", [one.users for one in stages])
     else:
-        planned = PartFigure("rate_planned", "1/s", per_s(lambda one: one.calls_planned))
-        reached = PartFigure("rate_sent", "1/s", per_s(lambda one: one.sent))
-    ended = PartFigure("rate_ended", "1/s", per_s(lambda one: one.ended))
+        planned = PartFigure("rate_planned", "1/s", list_rates(lambda one: one.calls_planned))
+        reached = PartFigure("rate_sent", "1/s", list_rates(lambda one: one.sent))
+    ended = PartFigure("rate_ended", "1/s", list_rates(lambda one: one.ended))
     return (planned, reached, ended, *_times([one.response for one in stages]))
 
 

@@ -32,10 +32,10 @@ _WRAPPED = 18
 
 def longest_word(text: str) -> int:
     """Letters of the longest word; a line may end at spaces, hyphens and joints."""
-    return max(len(word) for part in jointed(text) for word in _BREAKS.split(part))
+    return max(len(word) for part in split_at_joints(text) for word in _BREAKS.split(part))
 
 
-def jointed(text: str) -> list[str]:
+def split_at_joints(text: str) -> list[str]:
     """The parts between which a line may end without a space."""
     return _JOINTS.split(text)
 

@@ -11,7 +11,7 @@ from wirelab.checks.marks import Mark, figure_marks, percent_text
 from wirelab.checks.replies import UNCHECKED, differences, is_unchecked
 from wirelab.format import wrapping
 from wirelab.format.console import Line
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import NONE, digits, estimate, limits, percent, resolution, step
 from wirelab.format.units import format_seconds
 from wirelab.records.group import RepliesResult
@@ -74,7 +74,7 @@ def terminal_table(trials: Sequence[Trial], threshold: float = THRESHOLD) -> lis
         if mixed:
             heading += f" ({label.openness(at.load)} load)"
         lines.append(Line(f"\n{heading}" if new else heading, "bold"))
-        lines += [Line(_shown(row, widths)) for row in rows]
+        lines += [Line(_format_row(row, widths)) for row in rows]
         for cell in group:
             shown = groups.background_lines(cell, names.stacks[cell.point.stack])
             lines += [Line(text, "dim") for text in shown]
@@ -98,7 +98,7 @@ def _gap(widths: Sequence[int]) -> int:
     return 2 if whole <= WIDTH else 1
 
 
-def _shown(row: Sequence[str], widths: Sequence[int]) -> str:
+def _format_row(row: Sequence[str], widths: Sequence[int]) -> str:
     """A row, its stack's name on as many lines as it needs."""
     name, *figures = row
     first, *others = wrapping.fold_name(name, widths[0])
@@ -155,7 +155,7 @@ def _bytes(cell: Cell) -> str:
 
 def _figure(cell: Cell, figure: Figure, marks: Container[str]) -> str:
     """With ``?`` where it is a p99 of too few trials or calls, and ``*`` where it is marked."""
-    interval = cell.shown(figure)
+    interval = cell.interval_to_show(figure)
     lacks = "?" if cell.interval(figure) and doubt(cell, figure) else ""
     return f"{estimate(interval, figure.unit)}{lacks}{MARK if figure.name in marks else ''}"
 
@@ -221,9 +221,9 @@ def _notes(trials: Sequence[Trial], names: Names, mixed: bool, threshold: float)
             f"!: more than {percent(REPEATED_SHARE_MAX)} of its trials met other work of the "
             "machine and were repeated: its figures need a quieter machine."
         )
-    notes += [*_about_times(cells(trials)), *_missing(cells(trials), names)]
-    notes += [*_syn_losses(trials), *_unchecked(trials, names)]
-    every = (*notes, *_marked(cells(trials), threshold))
+    notes += [*_about_times(cells(trials)), *_explain_missing(cells(trials), names)]
+    notes += [*_syn_losses(trials), *_describe_unchecked(trials, names)]
+    every = (*notes, *_describe_marks(cells(trials), threshold))
     folded = (wrapping.wrap(line, WIDTH, subsequent_indent="  ") for line in every)
     return [Line("\n".join(lines), "dim") for lines in folded]
 
@@ -235,7 +235,7 @@ def _is_other_size(trial: Trial) -> bool:
     return sized and bool(point.bytes) and point.axes.codec not in ("protobuf", "none")
 
 
-def _unchecked(trials: Sequence[Trial], names: Names) -> list[str]:
+def _describe_unchecked(trials: Sequence[Trial], names: Names) -> list[str]:
     """How replies differed that nothing was expected of, by stack and message."""
     results: dict[tuple[str, str], list[RepliesResult]] = {}
     for trial in filter(is_unchecked, trials):
@@ -271,7 +271,7 @@ def _about_times(every: Sequence[Cell]) -> list[str]:
     return notes
 
 
-def _missing(every: Sequence[Cell], names: Names) -> list[str]:
+def _explain_missing(every: Sequence[Cell], names: Names) -> list[str]:
     """Why figures other than times are missing, by the fact that is."""
     measured = [cell for cell in every if cell.measured]
     found: dict[str, list[Cell]] = {}
@@ -289,7 +289,7 @@ def _fact(cell: Cell, figure: Figure) -> str:
     """The fact that a figure lacks."""
     if figure is RATE:
         return "no call succeeded"
-    if not any(trial.ended() for trial in cell.measured):
+    if not any(trial.count_ended() for trial in cell.measured):
         return "no call ended in a window"
     if figure is CLIENT_CPU:
         return "no CPU time of the client was recorded"
@@ -339,7 +339,7 @@ _MEANS = {
 """What frequent marks mean."""
 
 
-def _marked(every: Sequence[Cell], threshold: float) -> list[str]:
+def _describe_marks(every: Sequence[Cell], threshold: float) -> list[str]:
     """Every check that marked a shown figure, with the figures and the largest amount."""
     found: dict[str, list[tuple[str, Mark]]] = {}
     count = 0
@@ -352,7 +352,7 @@ def _marked(every: Sequence[Cell], threshold: float) -> list[str]:
     if not found:
         return []
     heading = (
-        f"{MARK} {counted(count, 'figure')} may be off by more than half of the interval and "
+        f"{MARK} {format_count(count, 'figure')} may be off by more than half of the interval and "
         f"{100 * threshold:.3g} %; Checks in the report has the reasons:"
     )
     return [heading, *(f"  {_words(name, marks)}." for name, marks in found.items())]

@@ -123,7 +123,7 @@ def make_private(folder: Path) -> None:
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Writes a file atomically, text in UTF-8, and waits until it is on the disk."""
-    unfinished = _unfinished(path)
+    unfinished = _name_unfinished(path)
     try:
         # Of a process that was killed, or a link to another file in a folder from elsewhere.
         unfinished.unlink(missing_ok=True)
@@ -139,11 +139,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise
 
 
-def _unfinished(path: Path) -> Path:
+def _name_unfinished(path: Path) -> Path:
     return path.with_name(f".{path.name}.unfinished")
 
 
-_BEGUN = {LOCK, _unfinished(Path(MANIFEST)).name}
+_BEGUN = {LOCK, _name_unfinished(Path(MANIFEST)).name}
 """Files that a run writes before its manifest."""
 
 
@@ -293,7 +293,7 @@ class RunDirectory:
         manifest = read_manifest(self.folder)
         refuse_other_cpu(self.folder, manifest)
         if manifest.experiment_sha256 != self._experiment.digest():
-            manifest = self._prolonged(manifest)
+            manifest = self._accept_more_repeats(manifest)
         engine = engine_binary.find()
         sessions = (*manifest.sessions, Session(now(), binary_digest(engine)))
         comparison = self._comparison or manifest.comparison
@@ -307,7 +307,7 @@ class RunDirectory:
             )
         )
 
-    def _prolonged(self, manifest: Manifest) -> Manifest:
+    def _accept_more_repeats(self, manifest: Manifest) -> Manifest:
         """Accepts a manifest of the same experiment with more repeats, the first of which are those
         of the run. Raises :class:`RunDirectoryError` if anything else differs."""
         before = manifest.experiment.get("repeats")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.checks.system_noise import spoilt_by
-from wirelab.format.counting import counted, plural
+from wirelab.format.counting import format_count, plural
 from wirelab.records.trial import Trial
 from wirelab.run import directory as run_directory
 from wirelab.run import journal
@@ -76,9 +76,9 @@ def sentences(
     """Empty for a run without interruption. ``planned`` is None if the run ended before the number
     was known; ``repeated`` are failed or spoilt trials that were measured again."""
     return (
-        *_missing(len(trials), planned),
-        *((_torn(),) if torn else ()),
-        *((_repeated(repeated),) if repeated else ()),
+        *_describe_missing(len(trials), planned),
+        *((_describe_torn_line(),) if torn else ()),
+        *((_describe_repeated(repeated),) if repeated else ()),
     )
 
 
@@ -95,29 +95,29 @@ def trials_of(trials: Sized, planned: int | None) -> str:
     return f"{count(trials, planned)} {plural(whole, 'trial')}"
 
 
-def _missing(there: int, planned: int | None) -> tuple[str, ...]:
+def _describe_missing(there: int, planned: int | None) -> tuple[str, ...]:
     if planned is None:
         return () if there else (f"The run is not finished: it has no trials yet. {GO_ON}",)
     if there >= planned:
         return ()
-    words = f"{there:,} of {counted(planned, 'trial')} {'is' if planned == 1 else 'are'} done"
+    words = f"{there:,} of {format_count(planned, 'trial')} {'is' if planned == 1 else 'are'} done"
     return (f"The run is not finished: {words}. {GO_ON}",)
 
 
-def _torn() -> str:
+def _describe_torn_line() -> str:
     return (
         "The last line of the journal is incomplete, because the run was killed. Its trial is not "
         "shown, and is repeated when the run is continued."
     )
 
 
-def _repeated(trials: Sequence[Trial]) -> str:
+def _describe_repeated(trials: Sequence[Trial]) -> str:
     failed = [trial for trial in trials if trial.status == "failed"]
     spoilt = [trial for trial in trials if trial.status == "measured"]
     return " ".join(
         (
-            *((_measured_again(failed, "failed", failed[0].reason),) if failed else ()),
-            *((_measured_again(spoilt, SPOILT, _first_reason(spoilt)),) if spoilt else ()),
+            *((_describe_measured_again(failed, "failed", failed[0].reason),) if failed else ()),
+            *((_describe_measured_again(spoilt, SPOILT, _first_reason(spoilt)),) if spoilt else ()),
             "The journal contains all results.",
         )
     )
@@ -128,10 +128,10 @@ def _first_reason(spoilt: Sequence[Trial]) -> str:
     return next(filter(None, map(spoilt_by, spoilt)), "")
 
 
-def _measured_again(cells: Sequence[Trial], how: str, first: str) -> str:
+def _describe_measured_again(cells: Sequence[Trial], how: str, first: str) -> str:
     number = len({(cell.order, cell.started) for cell in cells})
     one = number == 1
     return (
-        f"{counted(number, 'trial')} {how} and {'was' if one else 'were'} measured again; "
+        f"{format_count(number, 'trial')} {how} and {'was' if one else 'were'} measured again; "
         f"the later results are shown. The first reason: {first}."
     )

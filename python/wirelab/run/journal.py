@@ -17,7 +17,13 @@ from typing import BinaryIO
 
 from wirelab.errors import RunDirectoryError, StorageError
 from wirelab.format.sanitize import damage
-from wirelab.format.untrusted import TooLarge, bounded_lines, field_of, open_regular, parse_json
+from wirelab.format.untrusted import (
+    TooLarge,
+    field_of,
+    open_regular,
+    parse_json,
+    read_bounded_lines,
+)
 from wirelab.records.line import from_line, to_line
 from wirelab.records.trial import Trial
 from wirelab.run import archive
@@ -257,7 +263,7 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
     :class:`TooLarge` for a line, and :class:`RunDirectoryError` for the journal."""
     size = os.fstat(file.fileno()).st_size
     left = BYTES_MAX - file.tell()
-    for line in bounded_lines(file, LINE_BYTES_MAX):
+    for line in read_bounded_lines(file, LINE_BYTES_MAX):
         left -= len(line)
         if left < 0:
             raise RunDirectoryError(

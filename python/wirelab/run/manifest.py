@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import NONE
 from wirelab.statistics.verdict import THRESHOLD
 
@@ -104,7 +104,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def cores_text(self) -> str:
         """``4 cores``: the cores that the run could use."""
         cores = self.machine.get("cores")
-        return counted(cores, "core") if isinstance(cores, int) else "? cores"
+        return format_count(cores, "core") if isinstance(cores, int) else "? cores"
 
     def check(self) -> None:
         """Raises :class:`ValueError` for a value of the right type that no run has."""

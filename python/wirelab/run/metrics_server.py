@@ -101,13 +101,13 @@ class RunMetrics(Collector):
             self._runtime = {}
         self._next.trial(planned)
 
-    def inside(self, progress: EngineProgress) -> None:
+    def update(self, progress: EngineProgress) -> None:
         """Calls and errors are counted from the start of each phase."""
         with self._lock:
             if progress.phase != self._phase:
                 self._enter(progress.phase)
             self._count(progress)
-        self._next.inside(progress)
+        self._next.update(progress)
 
     def runtime(self, values: Mapping[str, float]) -> None:
         """Stores the sample to be shown."""
@@ -115,7 +115,7 @@ class RunMetrics(Collector):
             self._runtime = dict(values)
         self._next.runtime(values)
 
-    def finished(self, trial: Trial) -> None:
+    def end_trial(self, trial: Trial) -> None:
         """The trial's figures are shown until its cell is measured again."""
         with self._lock:
             self._left.took(trial.seconds)
@@ -127,7 +127,7 @@ class RunMetrics(Collector):
                 self._cells[key] = trial
                 while len(self._cells) > CELLS_MAX:
                     self._cells.pop(next(iter(self._cells)))
-        self._next.finished(trial)
+        self._next.end_trial(trial)
 
     def end(self) -> None:
         """Forwarded."""
@@ -188,7 +188,7 @@ class RunMetrics(Collector):
     def _of_trial(self) -> Iterator[Metric]:
         if self._trial is None:
             return
-        cell = _planned_cell(self._trial)
+        cell = _find_cell(self._trial)
         info = InfoMetricFamily("wirelab_trial", "The running trial.")
         about = {**dict(zip(CELL, cell, strict=True)), "trial": self._trial.id}
         info.add_metric([], {**about, "repeat": str(self._trial.repeat)})
@@ -237,7 +237,7 @@ class RunMetrics(Collector):
 
 
 @contextmanager
-def serving(metrics: RunMetrics, port: int) -> Iterator[int]:
+def serve(metrics: RunMetrics, port: int) -> Iterator[int]:
     """Serves the metrics within the block, on the loopback interface only; yields the port, which
     the kernel chooses if ``port`` is 0. Raises :class:`UsageError` if the port is in use."""
     registry = CollectorRegistry(auto_describe=False)
@@ -273,7 +273,7 @@ def _cell(point: Point) -> tuple[str, ...]:
     return (point.stack, point.operation, str(point.bytes), _load(point), point.link)
 
 
-def _planned_cell(planned: PlannedTrial) -> tuple[str, ...]:
+def _find_cell(planned: PlannedTrial) -> tuple[str, ...]:
     return _cell(planned.cell.point)
 
 

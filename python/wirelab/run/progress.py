@@ -9,8 +9,8 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from wirelab.format.console import Console, Line, Ticker, folded, shortened
-from wirelab.format.counting import counted
+from wirelab.format.console import Console, Line, Ticker, fold, shorten
+from wirelab.format.counting import format_count
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
 from wirelab.records.trial import Trial
@@ -65,14 +65,14 @@ class Progress(Protocol):
     def trial(self, planned: PlannedTrial) -> None:
         """Called when a trial begins."""
 
-    def inside(self, progress: EngineProgress) -> None:
+    def update(self, progress: EngineProgress) -> None:
         """Called for every progress line of the engine."""
 
     def runtime(self, values: Mapping[str, float]) -> None:
         """Called for every sample of the service's runtime metrics, named as in
         :mod:`wirelab.process.runtime_metrics`."""
 
-    def finished(self, trial: Trial) -> None:
+    def end_trial(self, trial: Trial) -> None:
         """Called when a trial has ended."""
 
     def end(self) -> None:
@@ -122,11 +122,11 @@ class Silent:
 
     def trial(self, planned: PlannedTrial) -> None: ...
 
-    def inside(self, progress: EngineProgress) -> None: ...
+    def update(self, progress: EngineProgress) -> None: ...
 
     def runtime(self, values: Mapping[str, float]) -> None: ...
 
-    def finished(self, trial: Trial) -> None: ...
+    def end_trial(self, trial: Trial) -> None: ...
 
     def end(self) -> None: ...
 
@@ -152,20 +152,20 @@ class OnConsole:
         self._left, self._names = TimeLeft(work.seconds), work.names
         self._total, self._done = work.trials, work.finished
         if work.finished:
-            total = counted(self._total, "trial")
+            total = format_count(self._total, "trial")
             self.note(f"continuing: {work.finished:,} of {total} are already done")
         remaining = len(work.seconds)
         about = "at most about" if work.at_most or work.ends_early else "about"
         length = f", {about} {format_seconds(round(self._left.seconds()))}" if remaining else ""
         most = "at most " if work.ends_early and remaining else ""
-        self.note(f"{most}{counted(remaining, 'trial')}{length}")
+        self.note(f"{most}{format_count(remaining, 'trial')}{length}")
 
     def note(self, text: str) -> None:
-        self._console.print(folded(text, self._console.width))
+        self._console.print(fold(text, self._console.width))
 
     def building(self, text: str) -> None:
         left = f"; then {time_left(self._left.seconds())}" if text and self._total else ""
-        self._ticker.show(f"{shortened(text, self._console.width - 1 - len(left))}{left}")
+        self._ticker.show(f"{shorten(text, self._console.width - 1 - len(left))}{left}")
 
     def trial(self, planned: PlannedTrial) -> None:
         self._began = time.monotonic()
@@ -173,14 +173,14 @@ class OnConsole:
         self._phase = "starting"
         self._show()
 
-    def inside(self, progress: EngineProgress) -> None:
+    def update(self, progress: EngineProgress) -> None:
         failed = f", {progress.errors:,} failed" if progress.errors else ""
-        self._phase = f"{progress.phase}, {counted(progress.calls, 'call')}{failed}"
+        self._phase = f"{progress.phase}, {format_count(progress.calls, 'call')}{failed}"
         self._show()
 
     def runtime(self, values: Mapping[str, float]) -> None: ...
 
-    def finished(self, trial: Trial) -> None:
+    def end_trial(self, trial: Trial) -> None:
         cells = 1 if self._planned is None else len(self._planned.cells)
         self._left.took(trial.seconds * cells)
         self._done += 1
@@ -224,7 +224,7 @@ def problems(trial: Trial) -> list[str]:
         return []
     found = []
     if trial.result.errors:
-        failed = counted(trial.result.errors, "call")
+        failed = format_count(trial.result.errors, "call")
         found.append(f"{failed} failed" if trial.result.ok else f"no good call ({failed} failed)")
     elif not trial.result.ok and not trial.result.rate_per_s:
         found.append("no good call")
@@ -252,8 +252,8 @@ def words(
         rest = "".join(details[:kept])
         room = width - len(rest)
         if room >= min(len(stacks), STACK_WIDTH_MIN):
-            return f"{shortened(stacks, room)}{rest}"
-    return shortened(f"{stacks}{details[0]}", width)
+            return f"{shorten(stacks, room)}{rest}"
+    return shorten(f"{stacks}{details[0]}", width)
 
 
 def _bar(done: int, total: int, width: int = 24) -> str:

@@ -104,14 +104,14 @@ def run(
         _accept_postgres(planned)
     cores = {core for choice in experiment.placement for core in placement.choose(choice).used}
     with (
-        experiment.secrets.known.hiding_errors(),
+        experiment.secrets.known.hide_in_errors(),
         interruption or Interruption() as stop,
         RunDirectory(out, experiment, source, comparison) as directory,
         CoreLocks(sorted(cores), share=share, interruption=stop, on_note=progress.note) as locks,
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
     ):
-        with limit.preparing():
+        with limit.count_preparation():
             if any(_needs_json_library(cell) for trial in planned.trials for cell in trial.cells):
                 rust_programs.program(rust_programs.JSON_ENGINE, stop, progress.building)
         programs = Programs(catalogue, progress.building)
@@ -130,7 +130,7 @@ def run(
             stop,
             stores,
             SliceLengths(experiment.slice),
-            on_progress=progress.inside,
+            on_progress=progress.update,
             on_runtime=progress.runtime,
             callers=CallerPrograms(progress.building),
             ready_timeout_s=ready_timeout_s,
@@ -143,8 +143,8 @@ def run(
             progress.note(line)
         for reason in planned.apart:
             progress.note(f"one service at a time: {reason}")
-        done = _done(directory.journal, retry_failed, repeat_spoilt=repeat_spoilt)
-        with limit.preparing():
+        done = _find_done(directory.journal, retry_failed, repeat_spoilt=repeat_spoilt)
+        with limit.count_preparation():
             planned = _callable(lab, planned, done, progress)
             try_out(lab, (trial for trial in planned.trials if trial.id not in done))
         todo = [trial for trial in planned.trials if trial.id not in done]
@@ -156,7 +156,7 @@ def run(
             names=Names.of(cell.point for trial in planned.trials for cell in trial.cells).stacks,
         )
         progress.begin(work)
-        with limit.preparing():
+        with limit.count_preparation():
             _prepare(lab, planned, directory, done, progress)
         end = _End(enough or (lambda _: False), limit)
         _measure_all(lab, planned, directory, done, progress, end, whole or out)
@@ -241,7 +241,7 @@ def _accept_postgres(planned: Schedule) -> None:
         raise UsageError("\n".join(["--postgres:", *lines]), "leave --postgres out")
 
 
-def _done(journalled: Journal, retry_failed: bool, *, repeat_spoilt: bool) -> set[str]:
+def _find_done(journalled: Journal, retry_failed: bool, *, repeat_spoilt: bool) -> set[str]:
     """Ids of trials that need no measurement."""
     return {
         line[0].id
@@ -273,7 +273,7 @@ def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -
             else:
                 lab.tools.tool(name, lab.interruption, progress.note)
         except (NotInstalled, ToolMissing) as missing:
-            planned = _without(planned, done, _caller, name, missing)
+            planned = _drop_trials(planned, done, _caller, name, missing)
     return _reachable(_present(lab, planned, done), done)
 
 
@@ -281,24 +281,24 @@ def _present(lab: Lab, planned: Schedule, done: set[str]) -> Schedule:
     """The schedule without the trials of services that are not installed."""
     todo = {_language(cell): cell for cell in _todo(planned, done) if cell.external is None}
     for language, cell in todo.items():
-        missing = lab.programs.missing(cell.stack, cell.message.contract)
+        missing = lab.programs.explain_missing(cell.stack, cell.message.contract)
         if missing is not None:
-            planned = _without(planned, done, _language, language, missing)
+            planned = _drop_trials(planned, done, _language, language, missing)
     return planned
 
 
 def _reachable(planned: Schedule, done: set[str]) -> Schedule:
     """The schedule without the trials of a proxy that is not installed."""
-    todo = {_via(cell): cell for cell in _todo(planned, done)}
+    todo = {_proxy_name(cell): cell for cell in _todo(planned, done)}
     for name, cell in sorted(todo.items(), key=lambda each: each[0]):
         try:
-            proxies.installed(cell.stack.axes)
+            proxies.find_installed(cell.stack.axes)
         except ToolMissing as missing:
-            planned = _without(planned, done, _via, name, missing)
+            planned = _drop_trials(planned, done, _proxy_name, name, missing)
     return planned
 
 
-def _without(
+def _drop_trials(
     planned: Schedule,
     done: set[str],
     key: Callable[[Cell], str],
@@ -324,7 +324,7 @@ def _language(cell: Cell) -> str:
     return cell.stack.axes.language if cell.external is None else ""
 
 
-def _via(cell: Cell) -> str:
+def _proxy_name(cell: Cell) -> str:
     return cell.stack.axes.via
 
 
@@ -353,7 +353,7 @@ def _prepare(
     for language in dict.fromkeys(map(_language, every)):
         progress.note(f"preparing the service in {language}")
     trials, skipped, unavailable = planned.cell_trials, planned.skipped, planned.unavailable
-    _guarded(directory.folder, lambda: directory.note(trials, skipped, unavailable))
+    _run_guarded(directory.folder, lambda: directory.note(trials, skipped, unavailable))
     for cell in every:
         lab.programs.program(cell.stack, lab.interruption, cell.message.contract)
     for cell in _todo(planned, done):
@@ -392,9 +392,9 @@ def _measure_all(
                 break
             lab.interruption.check()
             progress.trial(trial)
-            with end.limit.measuring(planned_s):
+            with end.limit.count_trial(planned_s):
                 made = _one(lab, trial, directory, progress)
-            progress.finished(made)
+            progress.end_trial(made)
     except Interrupted as error:
         kept = len(directory.journal.trials)
         raise Interrupted(
@@ -425,13 +425,13 @@ def _append(lab: Lab, planned: PlannedTrial, directory: RunDirectory, repeats: s
     def measure() -> Line:
         return measure_trial(lab, planned, directory.fresh_folder)
 
-    cells = _guarded(directory.folder, measure)
+    cells = _run_guarded(directory.folder, measure)
     line = tuple(replace(cell, repeats=repeats) for cell in cells)
     directory.journal.append(*line)
     return line
 
 
-def _guarded(folder: Path, work: Callable[[], T]) -> T:
+def _run_guarded(folder: Path, work: Callable[[], T]) -> T:
     """Distinguishes a full disk from other errors."""
     try:
         return work()

@@ -45,7 +45,7 @@ class TimeLimit:
         return self.left_s >= planned_s * max(1.0, pace)
 
     @contextlib.contextmanager
-    def preparing(self) -> Iterator[None]:
+    def count_preparation(self) -> Iterator[None]:
         """What comes before trials."""
         began = self._clock()
         try:
@@ -55,7 +55,7 @@ class TimeLimit:
                 self._spent_s += self._clock() - began
 
     @contextlib.contextmanager
-    def measuring(self, planned_s: float) -> Iterator[None]:
+    def count_trial(self, planned_s: float) -> Iterator[None]:
         """A trial of this planned length."""
         began = self._clock()
         try:

@@ -52,7 +52,7 @@ def mask(name: str, value: Any = "") -> str:
     return f"{MARK} {label or 'value'}›"
 
 
-def replaced(text: str, spans: Iterable[Span], replace: Replace = mask) -> str:
+def replace_spans(text: str, spans: Iterable[Span], replace: Replace = mask) -> str:
     """The text with each span replaced; of overlapping ones, the first and longest."""
     pieces, at = [], 0
     for span in sorted(spans, key=lambda one: (one.start, -one.end)):
@@ -173,7 +173,7 @@ def replace_in_json(value: Any, replace: Callable[[str, Any], Any], name: str = 
     if isinstance(value, int) and has_secret_shape(str(value)):
         return replace("card number", value)
     if isinstance(value, str) and (spans := list(find_in_text(value))):
-        return replaced(value, spans, replace)
+        return replace_spans(value, spans, replace)
     return value
 
 
@@ -207,7 +207,7 @@ def replace_in_words(words: Sequence[str], replace: Replace = mask) -> list[str]
     """A command line without its secrets."""
     before = ["", *words[:-1]]
     return [
-        replaced(word, find_in_word(word, previous), replace)
+        replace_spans(word, find_in_word(word, previous), replace)
         for word, previous in zip(words, before, strict=True)
     ]
 
@@ -220,7 +220,7 @@ def hide_content(content: bytes) -> bytes:
         text = content.decode()
     except UnicodeDecodeError:
         return content
-    return replaced(text, find_in_content(text)).encode()
+    return replace_spans(text, find_in_content(text)).encode()
 
 
 def is_reference(text: str) -> bool:
@@ -230,4 +230,4 @@ def is_reference(text: str) -> bool:
 
 def hide_target(text: str) -> str:
     """A URL as it is printed, without its secrets. A reference to a stack stays."""
-    return text if is_reference(text) else replaced(text, find_in_target(text))
+    return text if is_reference(text) else replace_spans(text, find_in_target(text))

@@ -81,7 +81,7 @@ class KnownSecrets:
         return text
 
     @contextlib.contextmanager
-    def hiding_errors(self) -> Iterator[None]:
+    def hide_in_errors(self) -> Iterator[None]:
         """Hides the values in the message of an error that leaves the block."""
         try:
             yield
@@ -130,12 +130,12 @@ def _spellings(value: str) -> list[str]:
     plain += [one.encode().decode("latin-1") for one in plain if not one.isascii()]
     found = []
     for one in plain:
-        found += [one, *_in_json(one), quote(one, safe=""), quote(one), quote_plus(one)]
+        found += [one, *_encode_json(one), quote(one, safe=""), quote(one), quote_plus(one)]
         found += [html.escape(one), repr(one)[1:-1], *_base64(one)]
     return [one for one in found if len(one) >= VALUE_CHARACTERS_MIN]
 
 
-def _in_json(value: str) -> Iterator[str]:
+def _encode_json(value: str) -> Iterator[str]:
     """In a JSON text, and in one within another: services log the content that they received."""
     for is_ascii in (True, False):
         once = json.dumps(value, ensure_ascii=is_ascii)[1:-1]

@@ -9,16 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from wirelab.selftest.known_answers import KINDS, freeze, known_answer, same_services, wrong_replies
+from wirelab.selftest.known_answers import (
+    KINDS,
+    check_known_answer,
+    freeze,
+    same_services,
+    wrong_replies,
+)
 from wirelab.selftest.rates import (
-    achieved_rate,
+    check_rate,
     concurrency,
     poisson_calls,
     poisson_gaps,
     schedule_lag,
 )
-from wirelab.selftest.scenarios import seeded_scenarios
-from wirelab.selftest.testbed import SelfTestResult, Testbed, testbed
+from wirelab.selftest.scenarios import check_scenarios
+from wirelab.selftest.testbed import SelfTestResult, Testbed, open_testbed
 
 STACKS = ("rest@rust", "grpc@rust")
 Test = Callable[[], SelfTestResult]
@@ -29,25 +35,25 @@ __all__ = [
     "SelfTestResult",
     "Test",
     "Testbed",
-    "achieved_rate",
+    "check_known_answer",
+    "check_rate",
+    "check_scenarios",
     "concurrency",
     "freeze",
-    "known_answer",
     "name",
+    "open_testbed",
     "poisson_calls",
     "poisson_gaps",
     "same_services",
     "schedule_lag",
-    "seeded_scenarios",
     "self_tests",
-    "testbed",
     "wrong_replies",
 ]
 
 
 def self_tests(bench: Testbed) -> Iterator[Test]:
     """All tests, ready to be called one after the other."""
-    for test in (known_answer, freeze, concurrency, achieved_rate, schedule_lag, poisson_calls):
+    for test in (check_known_answer, freeze, concurrency, check_rate, schedule_lag, poisson_calls):
         for stack in STACKS:
             yield partial(test, bench, stack)
     yield poisson_gaps
@@ -56,7 +62,7 @@ def self_tests(bench: Testbed) -> Iterator[Test]:
             yield partial(wrong_replies, bench, stack, kind)
     for stack in STACKS:
         yield partial(same_services, bench, stack)
-    yield partial(seeded_scenarios, bench)
+    yield partial(check_scenarios, bench)
 
 
 def name(test: Test) -> str:

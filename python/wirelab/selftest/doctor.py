@@ -161,7 +161,7 @@ def _congestion() -> Finding:
 
 
 def _links() -> Finding:
-    found = _tried("lan", "auto")
+    found = _try_link("lan", "auto")
     if isinstance(found, Finding):
         return found
     driver = LinkRecord(driver=found.driver, verified=found.verified).driver_text()
@@ -169,7 +169,7 @@ def _links() -> Finding:
 
 
 def _emulator() -> Finding:
-    found = _tried("wlan", "emulator")
+    found = _try_link("wlan", "emulator")
     if isinstance(found, Finding):
         return replace(found, name="emulator")
     scheduling = found.emulator.scheduling if found.emulator else None
@@ -179,7 +179,7 @@ def _emulator() -> Finding:
     return Finding("emulator", "limited", said, "other processes delay packets")
 
 
-def _tried(profile: str, driver: Driver) -> Ready | Finding:
+def _try_link(profile: str, driver: Driver) -> Ready | Finding:
     """The ready line of a briefly created link, or the reason why it is not possible."""
     try:
         with Interruption() as interruption, Scratch() as scratch:

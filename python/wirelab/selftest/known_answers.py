@@ -20,7 +20,7 @@ import random
 from wirelab.format.numbers import percent
 from wirelab.process import metrics
 from wirelab.selftest.testbed import Json, SelfTestResult, Testbed
-from wirelab.statistics.comparison import resampled_aa
+from wirelab.statistics.comparison import resample_aa
 
 DELAYS_US = (100, 1_000, 10_000)
 ROUNDS = 20
@@ -34,12 +34,12 @@ Medians = tuple[float, float]
 """Median response time, and median of the delays that the service measured, in ns."""
 
 
-def known_answer(testbed: Testbed, reference: str) -> SelfTestResult:
+def check_known_answer(testbed: Testbed, reference: str) -> SelfTestResult:
     """Test of one stack, with all delays."""
     rounds = [_round(testbed, reference) for _ in range(ROUNDS)]
     quietest = {us: min(medians[us] for medians in rounds) for us in (0, *DELAYS_US)}
     baseline, _ = quietest[0]
-    found = {us: _recovered(*quietest[us], baseline) for us in DELAYS_US}
+    found = {us: _recover_delay(*quietest[us], baseline) for us in DELAYS_US}
     reason = ", ".join(
         f"{us} µs: measured {figures['recovered_us']:.1f}, added {figures['given_us']:.1f}"
         for us, figures in found.items()
@@ -82,7 +82,7 @@ def _medians(testbed: Testbed, reference: str, faults: Json) -> Medians:
     return float(observed.percentile_ns("response", "p50")), given_s * 1e9
 
 
-def _recovered(median_ns: float, given_ns: float, baseline_ns: float) -> Json:
+def _recover_delay(median_ns: float, given_ns: float, baseline_ns: float) -> Json:
     recovered = median_ns - baseline_ns
     allowed = max(DELAY_TOLERANCE_NS, DELAY_TOLERANCE_SHARE * given_ns)
     return {
@@ -203,7 +203,7 @@ def same_services(testbed: Testbed, reference: str, seed: int = 1) -> SelfTestRe
     if not all(rates["a"] + rates["b"]):
         stalled = "a trial had no successful call: the machine is too busy for this test"
         return SelfTestResult(f"A/A, {reference}", False, stalled, {"rates_per_s": rates})
-    different = resampled_aa(rates["a"], rates["b"], AA_COMPARISONS, AA_SIZE, seed)
+    different = resample_aa(rates["a"], rates["b"], AA_COMPARISONS, AA_SIZE, seed)
     return SelfTestResult(
         f"A/A, {reference}",
         different <= AA_DIFFERENT_MAX,

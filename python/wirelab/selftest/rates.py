@@ -52,7 +52,7 @@ def concurrency(testbed: Testbed, reference: str) -> SelfTestResult:
     )
 
 
-def achieved_rate(testbed: Testbed, reference: str, rate: float = 2000.0) -> SelfTestResult:
+def check_rate(testbed: Testbed, reference: str, rate: float = 2000.0) -> SelfTestResult:
     """A constant rate within the capacity of the service is achieved within 1 %. Calls are
     counted by the time they were sent, not by the planned time."""
     observed = testbed.observe(

@@ -61,7 +61,7 @@ class Scenario:
         """The same three rungs in every scenario; only the start differs."""
         start = self.start
         rungs = tuple(
-            Rung(name, words, hypothesis, start, start.changed(change))
+            Rung(name, words, hypothesis, start, start.change(change))
             for name, words, hypothesis, change in RUNGS
         )
         return Ladder(
@@ -77,7 +77,7 @@ class Scenario:
     def source(self) -> str:
         """Text of the experiment file."""
         start = self.start
-        stacks = [start.changed(change).stack for *_, change in RUNGS if "operation" not in change]
+        stacks = [start.change(change).stack for *_, change in RUNGS if "operation" not in change]
         experiment = {
             "name": f"scenario-{self.name}",
             "seed": 7,
@@ -172,7 +172,7 @@ def _run(
     return running.run(experiment, out, source=source, progress=progress, interruption=interruption)
 
 
-def seeded_scenarios(_: Testbed) -> SelfTestResult:
+def check_scenarios(_: Testbed) -> SelfTestResult:
     """Runs every scenario as a run of its own."""
     with Scratch() as scratch:
         concluded = run(scratch.folder)

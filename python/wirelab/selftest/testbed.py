@@ -145,9 +145,9 @@ class Testbed:
             groups = [{**group, "target": service.ready.address}]
             if background_per_s:
                 groups.append(_background(groups[0], background_per_s))
-            return self._driven(service, groups, spin, logged)
+            return self._drive(service, groups, spin, logged)
 
-    def _driven(self, service: Service, groups: list[Json], spin: bool, logged: bool) -> Observed:
+    def _drive(self, service: Service, groups: list[Json], spin: bool, logged: bool) -> Observed:
         observer = Observer(service)
         log = self._folder / "calls.csv"
         log.unlink(missing_ok=True)
@@ -194,7 +194,7 @@ def _background(group: Json, rate: float) -> Json:
 
 
 @contextmanager
-def testbed(interruption: Interruption) -> Iterator[Testbed]:
+def open_testbed(interruption: Interruption) -> Iterator[Testbed]:
     """A testbed with a temporary folder for logs."""
     with Scratch() as scratch:
         yield Testbed(scratch.folder, interruption)

@@ -64,7 +64,7 @@ class Rule:
     repair: Mapping[str, str]
     """The smallest change that makes the combination legal."""
 
-    def broken(self, axes: AxisMap) -> bool:
+    def is_broken(self, axes: AxisMap) -> bool:
         """Whether these axes violate the rule."""
         return all(condition.holds(axes) for condition in self.when)
 
@@ -133,7 +133,7 @@ class Axis(msgspec.Struct, frozen=True):
             )
         return int(number)
 
-    def _within(self, number: float) -> bool:
+    def _is_in_range(self, number: float) -> bool:
         return self.number is not None and self.number.min <= number <= self.number.max
 
     def _range(self) -> str:
@@ -141,7 +141,7 @@ class Axis(msgspec.Struct, frozen=True):
 
     def _percent(self, text: str) -> str:
         number = text.removesuffix("%")
-        if not re.fullmatch(r"[0-9]{1,3}", number) or not self._within(int(number)):
+        if not re.fullmatch(r"[0-9]{1,3}", number) or not self._is_in_range(int(number)):
             raise StackError(
                 f"axis {self.name!r}: {text!r} is not a valid share of a core",
                 f"write {self._range().replace(' to ', '% to ')}%, or {self.default!r}",
@@ -149,7 +149,7 @@ class Axis(msgspec.Struct, frozen=True):
         return f"{int(number)}%"
 
     def _segments(self, text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,4}", text) or not self._within(int(text)):
+        if not re.fullmatch(r"[0-9]{1,4}", text) or not self._is_in_range(int(text)):
             raise StackError(
                 f"axis {self.name!r}: {text} segments is not a valid window",
                 f"write {self._range()}, or {self.default!r}",
@@ -157,7 +157,7 @@ class Axis(msgspec.Struct, frozen=True):
         return int(text)
 
     def _connections(self, text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,6}", text) or not self._within(int(text)):
+        if not re.fullmatch(r"[0-9]{1,6}", text) or not self._is_in_range(int(text)):
             raise StackError(
                 f"axis {self.name!r}: {text} is not a valid number of connections",
                 f"write {self._range()}, or {self.default!r}",
@@ -172,7 +172,7 @@ class Axis(msgspec.Struct, frozen=True):
                 f"axis {self.name!r}: {error.message}",
                 f"write a number of bytes, or {self.default!r}",
             ) from None
-        if not self._within(size):
+        if not self._is_in_range(size):
             raise StackError(
                 f"axis {self.name!r}: {size} bytes is not a valid window",
                 f"write {self._range()} bytes",
@@ -187,7 +187,7 @@ class Axis(msgspec.Struct, frozen=True):
             raise StackError(
                 f"axis {self.name!r}: {error.message}", "write a number of milliseconds, e.g. 40"
             ) from None
-        if abs(ms - round(ms)) > 1e-6 or not self._within(ms):
+        if abs(ms - round(ms)) > 1e-6 or not self._is_in_range(ms):
             raise StackError(
                 f"axis {self.name!r}: {text!r} is not a whole number of milliseconds in range",
                 f"write {self._range()} ms",

@@ -59,7 +59,7 @@ class ExternalStack(Stack):
     changes: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def named(cls, name: str, axes: Mapping[str, str]) -> ExternalStack:
+    def declare(cls, name: str, axes: Mapping[str, str]) -> ExternalStack:
         """The stack of a declaration; ``axes`` contains at least ``binding``."""
         return cls(name, MappingProxyType(dict(axes)))
 
@@ -90,7 +90,7 @@ class ExternalStack(Stack):
             raise StackError(f"{made.reference} cannot exist: {broken.reason}", "remove the change")
         return made
 
-    def near(self, changes: Mapping[str, str]) -> ExternalStack:
+    def find_nearest(self, changes: Mapping[str, str]) -> ExternalStack:
         """The stack with as many of these axes changed as possible."""
         known = {name: value for name, value in changes.items() if name in changeable()}
         return self.with_axes(known)
@@ -103,9 +103,9 @@ class ExternalStack(Stack):
         differing = [
             f"{axis.name}={changes[axis.name]}"
             for axis in table.TABLE
-            if axis.name in changes and changes[axis.name] != self._declared(axis.name)
+            if axis.name in changes and changes[axis.name] != self._read_declared(axis.name)
         ]
         return f"?{'&'.join(differing)}" if differing else ""
 
-    def _declared(self, axis: str) -> str:
+    def _read_declared(self, axis: str) -> str:
         return self.base.get(axis, table.default(self.base["binding"], axis))

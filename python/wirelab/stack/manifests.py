@@ -186,7 +186,7 @@ class Catalogue:
     by_language: Mapping[str, Manifest]
     folders: Mapping[str, Path]
 
-    def in_language(self, stack: Stack) -> Manifest:
+    def find_manifest(self, stack: Stack) -> Manifest:
         """The manifest of the services in the stack's language. Raises :class:`StackError` if there
         are none."""
         language = stack.axes.language
@@ -209,11 +209,11 @@ class Catalogue:
     def manifest(self, stack: Stack, contract: str = "transfer") -> Manifest:
         """The manifest of the service that implements this contract with this stack. Raises
         :class:`StackError` if there is none."""
-        found = self.in_language(stack)
+        found = self.find_manifest(stack)
         refused = found.refusal(stack, contract)
         if refused is not None:
             reason, change = refused
-            near = f"the nearest legal stack is {stack.near(change)}" if change else ""
+            near = f"the nearest legal stack is {stack.find_nearest(change)}" if change else ""
             raise StackError(f"{stack} cannot be measured: {reason}", near)
         return found
 

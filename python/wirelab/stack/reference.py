@@ -60,7 +60,7 @@ class Stack:
         that knows the axis uses :attr:`axes`."""
         return self._texts[axis]
 
-    def differing(self, other: Stack) -> tuple[str, ...]:
+    def list_differing_axes(self, other: Stack) -> tuple[str, ...]:
         """The axes in which both differ, in the order of references, then binding and language."""
         names = (*table.BY_NAME, "binding", "language")
         return tuple(name for name in names if self.value(name) != other.value(name))
@@ -81,14 +81,14 @@ class Stack:
             axes[name] = _canonical(name, value)
         return Stack.parse(_reference(axes))
 
-    def near(self, changes: Mapping[str, str]) -> Stack:
+    def find_nearest(self, changes: Mapping[str, str]) -> Stack:
         """The nearest legal stack with these axes changed."""
         return Stack(_reference(legality.nearest({**self._texts, **changes})))
 
     def engine_stack(self) -> dict[str, str]:
         """The object ``stack`` of a group in the engine's plan: axes that differ from the binding's
         defaults."""
-        return {"binding": self.axes.binding, **_named_axes(self._texts)}
+        return {"binding": self.axes.binding, **_list_changed_axes(self._texts)}
 
     def service_stack(self) -> dict[str, object]:
         """The object ``stack`` of a service's configuration (docs/reference/process.md)."""
@@ -155,13 +155,13 @@ def _parse(text: str) -> dict[str, str]:
             f"{text!r}: there is no binding {binding!r}", did_you_mean(binding, table.BINDINGS)
         )
     axes = {"binding": binding, "language": language}
-    named = _named(text, query)
+    named = _parse_axes(text, query)
     for axis in table.TABLE:
         axes[axis.name] = named.get(axis.name, table.default(binding, axis.name))
     return axes
 
 
-def _named(text: str, query: str) -> dict[str, str]:
+def _parse_axes(text: str, query: str) -> dict[str, str]:
     named: dict[str, str] = {}
     for part in filter(None, query.split("&")):
         name, equals, value = part.partition("=")
@@ -183,11 +183,11 @@ def _canonical(name: str, value: str) -> str:
 
 def _reference(axes: Mapping[str, str]) -> str:
     service = f"{axes['binding']}@{axes['language']}"
-    named = [f"{name}={value}" for name, value in _named_axes(axes).items()]
+    named = [f"{name}={value}" for name, value in _list_changed_axes(axes).items()]
     return f"{service}?{'&'.join(named)}" if named else service
 
 
-def _named_axes(axes: Mapping[str, str]) -> dict[str, str]:
+def _list_changed_axes(axes: Mapping[str, str]) -> dict[str, str]:
     """The axes that differ from the binding's defaults, in the order of the table."""
     binding = axes["binding"]
     return {

@@ -24,7 +24,7 @@ LINK_AXES: tuple[str, ...] = tuple(axis.name for axis in TABLE if axis.side == "
 
 def first_broken(axes: AxisMap) -> Rule | None:
     """The first rule that these axes violate."""
-    return next((rule for rule in document.rules if rule.broken(axes)), None)
+    return next((rule for rule in document.rules if rule.is_broken(axes)), None)
 
 
 def nearest(axes: AxisMap) -> dict[str, str]:
@@ -34,11 +34,11 @@ def nearest(axes: AxisMap) -> dict[str, str]:
         rule = first_broken(legal)
         if rule is None:
             break
-        legal.update({name: _repaired(legal[name], value) for name, value in rule.repair.items()})
+        legal.update({name: _repair(legal[name], value) for name, value in rule.repair.items()})
     return legal
 
 
-def _repaired(old: str, new: str) -> str:
+def _repair(old: str, new: str) -> str:
     """Keeps the number: ``pipeline=8`` is repaired to ``multiplex=8``."""
     _, counted, number = old.partition("=")
     return f"{new}={number}" if counted and new in ("pipeline", "multiplex") else new

@@ -75,7 +75,7 @@ def _server(text: str, url: SplitResult, port: int | None, known: str) -> Server
         raise UsageError(
             f"{hide_target(text)!r} contains a user name", "use --header for credentials"
         )
-    path = _in_ascii(url.path or "/")
+    path = _encode_ascii(url.path or "/")
     is_grpc = url.scheme.startswith("grpc")
     if is_grpc and not re.fullmatch(r"/[\w.]+/\w+", path):
         raise UsageError(
@@ -83,7 +83,7 @@ def _server(text: str, url: SplitResult, port: int | None, known: str) -> Server
             "write grpc://host:port/package.Service/Method",
         )
     if url.query:
-        path = f"{path}?{_in_ascii(url.query)}"
+        path = f"{path}?{_encode_ascii(url.query)}"
     address = ipaddress.ip_address(known) if known else _resolve(url.hostname)
     number = port or PORTS[url.scheme]
     written = f"[{address}]" if address.version == 6 else str(address)
@@ -97,7 +97,7 @@ def _server(text: str, url: SplitResult, port: int | None, known: str) -> Server
     )
 
 
-def _in_ascii(part: str) -> str:
+def _encode_ascii(part: str) -> str:
     """Percent-encoded where a browser would do so (RFC 3987, section 3.1)."""
     return quote(part, safe=VISIBLE)
 

@@ -91,7 +91,7 @@ def _fit(table: Floats, freedom: int) -> Blocks | None:
     variances = np.nansum(centred**2, axis=1) / (counts - 1)
     if np.any(variances <= 0.0):
         return None
-    weights = _weights(_moderated(variances, counts - 1.0)[0])
+    weights = _weights(_moderate(variances, counts - 1.0)[0])
     shared = np.where(there, weights[:, None], 0.0)
     means, adjusted = np.nanmean(table, axis=1), table
     for _ in range(_ROUNDS):
@@ -105,7 +105,7 @@ def _fit(table: Floats, freedom: int) -> Blocks | None:
     left = np.nansum(residuals**2, axis=1) / own
     if np.any(left <= _ROUNDING * variances):
         return None
-    found, degrees = _moderated(left, own)
+    found, degrees = _moderate(left, own)
     # A Spread divides by its number of trials, which is that of the degrees of freedom here.
     sizes = degrees + 1.0
     parts = tuple(
@@ -126,7 +126,7 @@ def _weights(variances: Floats) -> Floats:
     return np.asarray(shares)
 
 
-def _moderated(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
+def _moderate(variances: Floats, degrees: Floats) -> tuple[Floats, Floats]:
     """The variances moved towards what they have in common, and their degrees of freedom."""
     borrowed, common = prior(variances, degrees)
     borrowed = min(borrowed, BORROWED_MAX)

@@ -78,7 +78,7 @@ class Cell:
         """The figure of every measured trial that has it, in its unit."""
         return [value for trial in self.measured if (value := figure.of(trial)) is not None]
 
-    def shown(self, figure: Figure) -> Interval | None:
+    def interval_to_show(self, figure: Figure) -> Interval | None:
         """The interval of a figure to be shown; None also for a p99 whose half width is a factor of
         :data:`WIDE_FACTOR` or more, which is not a figure."""
         interval = self.interval(figure)
@@ -87,7 +87,7 @@ class Cell:
         low, high = interval.bounds
         return interval if high < WIDE_FACTOR**2 * low else None
 
-    def by_repeat(self, figure: Figure) -> dict[int, float]:
+    def values_by_repeat(self, figure: Figure) -> dict[int, float]:
         """The same by the trial's repeat, which is its block."""
         found = ((trial.repeat, figure.of(trial)) for trial in self.measured)
         return {repeat: value for repeat, value in found if value is not None}
@@ -169,10 +169,10 @@ def cells(trials: Iterable[Trial]) -> list[Cell]:
         Cell(group[0].point, tuple(sorted(group, key=lambda t: (t.repeat, t.order))))
         for group in grouped.values()
     ]
-    return sorted(found, key=lambda cell: _reading_order(cell.point))
+    return sorted(found, key=lambda cell: _sort_key(cell.point))
 
 
-def _reading_order(point: Point) -> tuple[str, int, str, str, float, str, bool, str]:
+def _sort_key(point: Point) -> tuple[str, int, str, str, float, str, bool, str]:
     load = point.load
     level = load.users or load.rate or load.calls or 0
     return (

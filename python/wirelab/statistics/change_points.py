@@ -145,7 +145,7 @@ def _step(
     if not splits:
         return None
     own, effects, errors = zip(*(fits[split] for split in splits), strict=True)
-    used = [_used(fit, whole[split]) for fit, split in zip(own, splits, strict=True)]
+    used = [_choose_fit(fit, whole[split]) for fit, split in zip(own, splits, strict=True)]
     freedom = np.array([fit.freedom for fit in used])
     # By split and correlation.
     t = np.abs(np.array(effects)) / np.sqrt(
@@ -166,7 +166,7 @@ def _step(
     return Step(splits[place], size, float(weights @ np.array(tails)))
 
 
-def _used(own: _Fit, whole: _Fit) -> _Fit:
+def _choose_fit(own: _Fit, whole: _Fit) -> _Fit:
     """That of all series, or of its own where it varies more than the others."""
     others = whole.minus(own)
     if own.freedom < 1 or others.freedom < 1:
@@ -190,12 +190,12 @@ def _fit(one: RunSeries, split: int | None) -> tuple[_Fit, Floats, Floats]:
     correlation = rhos ** np.diff(places)[None, :] if count > 1 else np.zeros((rhos.size, 0))
     scale = np.sqrt(1.0 - correlation**2)
 
-    def whitened(row: Floats) -> Floats:
+    def whiten(row: Floats) -> Floats:
         rest = (row[1:] - correlation * row[:-1]) / scale
         return np.concatenate([np.full((rhos.size, 1), row[0]), rest], axis=1)
 
-    design = np.stack([whitened(column) for column in columns], axis=2)
-    target = whitened(values)
+    design = np.stack([whiten(column) for column in columns], axis=2)
+    target = whiten(values)
     normal = np.einsum("rni,rnj->rij", design, design)
     found = np.linalg.solve(normal, np.einsum("rni,rn->ri", design, target)[:, :, None])[:, :, 0]
     squares = np.sum((target - np.einsum("rni,ri->rn", design, found)) ** 2, axis=1)

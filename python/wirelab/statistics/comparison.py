@@ -9,7 +9,7 @@ from math import exp, inf, log, log1p
 
 import numpy as np
 
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.statistics import linear_contrasts, sequential
 from wirelab.statistics.blocks import Blocks
 from wirelab.statistics.distributions import student_t_tail
@@ -21,10 +21,10 @@ from wirelab.statistics.interval import (
     confidence_checked,
 )
 from wirelab.statistics.linear_contrasts import Term
-from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
+from wirelab.statistics.repeats import Room, Spread, further_repeats, suggest_repeats
 from wirelab.statistics.sample import Floats, finite, logarithms
 from wirelab.statistics.slices import Levels, levels
-from wirelab.statistics.verdict import THRESHOLD, Verdict, verdict, why_undecided
+from wirelab.statistics.verdict import THRESHOLD, Verdict, explain_undecided, verdict
 
 ALPHA = 0.05
 """Chance of any false difference in a family."""
@@ -94,10 +94,10 @@ class Comparison:
         if self.verdict != "undecided" or not self.ranked:
             return ""
         if self.spread is not None or self.is_of_pairs:
-            return f"{decided_by(self.further_repeats)}{self._longer_text()}"
+            return f"{suggest_repeats(self.further_repeats)}{self._longer_text()}"
         if self.repeats_for_interval is None:
             return "more repeats"
-        return f"{counted(self.repeats_for_interval, 'more repeat')} would give one"
+        return f"{format_count(self.repeats_for_interval, 'more repeat')} would give one"
 
     def _longer_text(self) -> str:
         if self.levels is None:
@@ -127,7 +127,7 @@ class Comparison:
         """True for a difference by its own interval that its family does not confirm."""
         return self.verdict == "undecided" and self.p_value is not None and self.p_value < ALPHA
 
-    def inverted(self) -> Comparison:
+    def invert(self) -> Comparison:
         """The same comparison from the other side: b / a."""
         turned: dict[Verdict, Verdict] = {"higher": "lower", "lower": "higher"}
         low, high = self.ratio.bounds or (None, None)
@@ -142,7 +142,7 @@ class Comparison:
             verdict=turned.get(self.verdict, self.verdict),
         )
 
-    def undecided(self, why: str, level: float = ALPHA) -> Comparison:
+    def leave_undecided(self, why: str, level: float = ALPHA) -> Comparison:
         """The same comparison as an undecided one. ``level`` is the p below which its family
         would confirm a difference."""
         return replace(self, verdict="undecided", reason=why, level=level)
@@ -201,7 +201,7 @@ def ratio(
         )
     value = float(np.mean(a_logs) - np.mean(b_logs))
     if min(a_logs.size, b_logs.size) < 2:
-        return _without_interval(value, (a_logs.size, b_logs.size), threshold)
+        return _compare_without_interval(value, (a_logs.size, b_logs.size), threshold)
     samples = [a_logs - b_logs] if paired else [a_logs, b_logs]
     spread = Spread(tuple((float(np.var(logs, ddof=1)), logs.size) for logs in samples))
     method = "paired t on logarithms" if paired else "Welch t on logarithms"
@@ -278,9 +278,11 @@ def of_slices(
     made = replace(made, ratio=interval)
     if len(a_values) < TRIALS_MIN:
         further = TRIALS_MIN - len(a_values)
-        why = f"{counted(len(a_values), 'trial')}, and a verdict needs {TRIALS_MIN}"
+        why = f"{format_count(len(a_values), 'trial')}, and a verdict needs {TRIALS_MIN}"
         # Without a spread and a p, so that no family counts it.
-        return replace(made.undecided(why), p_value=None, spread=None, repeats_for_interval=further)
+        return replace(
+            made.leave_undecided(why), p_value=None, spread=None, repeats_for_interval=further
+        )
     known = levels(a_values, b_values, slices, trial_s) if slices else None
     return replace(made, levels=known)
 
@@ -317,25 +319,29 @@ def family(comparisons: Sequence[Comparison], alpha: float = ALPHA) -> list[Comp
     kept = sum(1 for c in members if c.p_holm is not None and c.found and c.p_holm < alpha)
     # What the next difference must pass, by Holm's procedure.
     level = alpha / max(1, tested - kept)
-    return [_in_family(c, tested, alpha, level) for c in members]
+    return [_judge_in_family(c, tested, alpha, level) for c in members]
 
 
-def _in_family(comparison: Comparison, tested: int, alpha: float, level: float) -> Comparison:
+def _judge_in_family(comparison: Comparison, tested: int, alpha: float, level: float) -> Comparison:
     if comparison.p_holm is None or comparison.verdict == "equivalent":
         return comparison
     if not comparison.found:
-        return comparison.undecided(why_undecided(comparison.ratio, comparison.threshold), level)
+        return comparison.leave_undecided(
+            explain_undecided(comparison.ratio, comparison.threshold), level
+        )
     if comparison.p_holm < alpha:
         return comparison
     why = f"a difference by its own interval, not confirmed among {tested} comparisons (Holm)"
-    return comparison.undecided(why, level)
+    return comparison.leave_undecided(why, level)
 
 
 def _reciprocal(value: float) -> float:
     return inf if value == 0.0 else 1.0 / value
 
 
-def _without_interval(value: float, counts: tuple[int, int], threshold: float) -> Comparison:
+def _compare_without_interval(
+    value: float, counts: tuple[int, int], threshold: float
+) -> Comparison:
     further = max(TRIALS_MIN - min(counts), 1)
     why = f"{counts[0]} and {counts[1]} trials give no interval"
     interval = Interval(exp(value), None, None, sum(counts), "none", why)
@@ -359,7 +365,7 @@ def _judge(
 
 def _reason(interval: Interval, found: Verdict, threshold: float, confidence: float) -> str:
     if found == "undecided":
-        return why_undecided(interval, threshold)
+        return explain_undecided(interval, threshold)
     place = "within" if found == "equivalent" else "beyond"
     share = f"{100 * confidence:g} %"
     return f"the {share} interval lies {place} the threshold of {100 * threshold:g} %"
@@ -379,7 +385,7 @@ TRIALS_PER_DRAW = 10
 """Trials that each side needs per trial of a draw."""
 
 
-def resampled_aa(
+def resample_aa(
     values_a: Sequence[float] | Floats,
     values_b: Sequence[float] | Floats,
     comparisons: int = 400,

@@ -75,7 +75,7 @@ def _bytes_both(trial: Trial) -> float | None:
 
 
 def _share(amount: float | None, trial: Trial) -> float | None:
-    calls = trial.ended()
+    calls = trial.count_ended()
     return float(amount) / calls if amount and calls else None
 
 

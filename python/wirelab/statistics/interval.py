@@ -56,7 +56,7 @@ class Interval:
             return None
         return self.low, self.high
 
-    def scaled(self, factor: float) -> Interval:
+    def scale(self, factor: float) -> Interval:
         """The same interval in another unit; ``factor`` is positive."""
         low, high = self.bounds or (None, None)
         return Interval(

@@ -39,7 +39,7 @@ def total(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Interval:
 def p_value(terms: Sequence[Term]) -> float | None:
     """Two-sided, of a :func:`total` that in truth is 0: below 0.05 where its 95 % interval
     leaves 0 out. None where it has no interval. Raises as it does."""
-    used = _used([(weight, finite(values)) for weight, values in terms])
+    used = _drop_zero_terms([(weight, finite(values)) for weight, values in terms])
     if any(values.size < 2 for _, values in used):
         return None
     estimate, (error, freedom) = _estimate(used), _spread(used).error()
@@ -51,13 +51,13 @@ def p_value(terms: Sequence[Term]) -> float | None:
 def log_spread(terms: Sequence[Term]) -> Spread | None:
     """Of the logarithm of a :func:`product`; None where that has no interval. Raises as it
     does."""
-    used = _used([(weight, logarithms(values)) for weight, values in terms])
+    used = _drop_zero_terms([(weight, logarithms(values)) for weight, values in terms])
     return None if any(values.size < 2 for _, values in used) else _spread(used)
 
 
 def spread(terms: Sequence[Term]) -> Spread | None:
     """Of a :func:`total`; None where that has no interval. Raises as it does."""
-    used = _used([(weight, finite(values)) for weight, values in terms])
+    used = _drop_zero_terms([(weight, finite(values)) for weight, values in terms])
     return None if any(values.size < 2 for _, values in used) else _spread(used)
 
 
@@ -69,7 +69,7 @@ def product(terms: Sequence[Term], confidence: float = CONFIDENCE) -> Interval:
     return exponential(_sum([(weight, logarithms(values)) for weight, values in terms], confidence))
 
 
-def weighted_average(
+def average_paired_ratios(
     numerators: Sequence[Sequence[float]],
     denominators: Sequence[Sequence[float]],
     power: float,
@@ -90,7 +90,7 @@ def weighted_average(
 def average_of_ratios(
     every: Sequence[Sequence[Term]], power: float, confidence: float = CONFIDENCE
 ) -> Interval:
-    """:func:`weighted_average` of ratios that are the products of their terms."""
+    """:func:`average_paired_ratios` of ratios that are the products of their terms."""
     logs = [[(weight, logarithms(values)) for weight, values in terms] for terms in every]
     ratios = np.array([_estimate(terms) for terms in logs])
     powers = np.exp(power * (ratios - ratios.max()))
@@ -148,7 +148,7 @@ def bounds(interval: Interval) -> tuple[float, float]:
 
 def _sum(terms: Sequence[tuple[float, Floats]], confidence: float) -> Interval:
     confidence_checked(confidence)
-    used = _used(terms)
+    used = _drop_zero_terms(terms)
     estimate = _estimate(used)
     n = sum(values.size for _, values in used)
     if any(values.size < 2 for _, values in used):
@@ -159,7 +159,7 @@ def _sum(terms: Sequence[tuple[float, Floats]], confidence: float) -> Interval:
     return Interval(estimate, estimate - reach, estimate + reach, n, "t, variances added")
 
 
-def _used(terms: Sequence[tuple[float, Floats]]) -> list[tuple[float, Floats]]:
+def _drop_zero_terms(terms: Sequence[tuple[float, Floats]]) -> list[tuple[float, Floats]]:
     return [(weight, values) for weight, values in terms if abs(weight) > 1e-12]
 
 

@@ -73,7 +73,7 @@ def percentile_t(logs: Floats, confidence: float, seed: int) -> tuple[float, flo
     centre, error = float(np.mean(logs)), float(np.std(logs, ddof=1)) / sqrt(n)
     if error == 0.0:
         return centre, centre
-    means, errors = _resampled(logs, seed)
+    means, errors = _resample(logs, seed)
     usable = errors > 0.0
     if np.count_nonzero(~usable) > 0.1 * (1.0 - confidence) * RESAMPLES:
         return None
@@ -83,7 +83,7 @@ def percentile_t(logs: Floats, confidence: float, seed: int) -> tuple[float, flo
     return centre - float(high) * error, centre - float(low) * error
 
 
-def _resampled(logs: Floats, seed: int) -> tuple[Floats, Floats]:
+def _resample(logs: Floats, seed: int) -> tuple[Floats, Floats]:
     """Means of the resamples and their standard errors. A part at a time is in memory; the draws do
     not depend on the size of the parts."""
     n, random = logs.size, np.random.default_rng(seed)

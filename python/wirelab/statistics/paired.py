@@ -93,7 +93,7 @@ def crossover(
     for group in groups:
         finite(group.ravel())
     first, second = (group[:, 0] - group[:, 1] for group in groups)
-    error, freedom = _pooled_error(first, second)
+    error, freedom = _pool_error(first, second)
     reach = student_t_quantile(0.5 + confidence / 2.0, freedom) * error / 2.0
     n = freedom + 2
 
@@ -102,7 +102,7 @@ def crossover(
 
     means = float(np.mean(first)), float(np.mean(second))
     sums = [group.sum(axis=1) for group in groups]
-    between, freedom = _pooled_error(*sums)
+    between, freedom = _pool_error(*sums)
     apart = abs(float(np.mean(sums[0]) - np.mean(sums[1])))
     if between > 0.0:
         carried = 2.0 * student_t_tail(apart / between, freedom)
@@ -111,7 +111,7 @@ def crossover(
     return Crossover(half(means[0] + means[1]), half(means[1] - means[0]), carried)
 
 
-def _pooled_error(a: Floats, b: Floats) -> tuple[float, int]:
+def _pool_error(a: Floats, b: Floats) -> tuple[float, int]:
     """Standard error of the difference of two means, and its degrees of freedom."""
     freedom = a.size + b.size - 2
     squares = (a.size - 1) * np.var(a, ddof=1) + (b.size - 1) * np.var(b, ddof=1)

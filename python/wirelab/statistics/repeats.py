@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import erf, inf, sqrt
 from statistics import NormalDist
 
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.statistics.distributions import student_t_quantile
 
 REPEATS_MAX = 100
@@ -86,11 +86,11 @@ def _share_decided(spread: Spread, room: Room, further: int, quantile: float) ->
     return max(0.0, 0.5 * (erf(above / sqrt(2.0)) + erf(below / sqrt(2.0))))
 
 
-def decided_by(further: int | None, border: str = "threshold") -> str:
+def suggest_repeats(further: int | None, border: str = "threshold") -> str:
     """``about 12 more repeats may decide``, or that no sensible number does."""
     if further is None:
         return (
             f"more than {REPEATS_MAX} more repeats would be needed: the distance to the {border} "
             "is small compared with the spread between trials"
         )
-    return f"about {counted(further, 'more repeat')} may decide"
+    return f"about {format_count(further, 'more repeat')} may decide"

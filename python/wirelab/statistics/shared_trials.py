@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.statistics import linear_contrasts
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import TRIALS_MIN, Comparison, of_slices, ratio
@@ -70,19 +70,19 @@ def contrast(
         return made
     # Without a spread and a p, so that no family counts it.
     further = TRIALS_MIN - few
-    undecided = made.undecided(_too_few(few))
+    undecided = made.leave_undecided(_too_few(few))
     return replace(undecided, p_value=None, spread=None, repeats_for_interval=further)
 
 
-def weighted_average(
+def average_paired_ratios(
     tops: Sequence[Cell],
     bottoms: Sequence[Cell],
     figure: Figure,
     power: float,
     confidence: float = CONFIDENCE,
 ) -> Interval:
-    """:func:`wirelab.statistics.linear_contrasts.weighted_average` of the ratios of paired cells.
-    Raises the same as :func:`product`."""
+    """:func:`wirelab.statistics.linear_contrasts.average_paired_ratios` of the ratios of
+    paired cells. Raises the same as :func:`product`."""
     pairs = [[(1.0, top), (-1.0, bottom)] for top, bottom in zip(tops, bottoms, strict=True)]
     ratios = [log_terms(pair, figure) for pair in pairs]
     found = linear_contrasts.average_of_ratios(ratios, power, confidence)
@@ -106,7 +106,7 @@ def _compare_within(
     first: Cell, second: Cell, figure: Figure, threshold: float
 ) -> Comparison | None:
     """Of the trials in which both have the figure; the slices show how a rate varied."""
-    both = [cell.by_repeat(figure) for cell in (first, second)]
+    both = [cell.values_by_repeat(figure) for cell in (first, second)]
     repeats = sorted(both[0].keys() & both[1].keys())
     if not repeats:
         return None
@@ -140,7 +140,7 @@ def _sum_within(
     group: Sequence[Weighted], figure: Figure, read: Callable[[Sequence[float]], Floats]
 ) -> Floats:
     """One sum for each trial in which all cells have the figure. Raises :class:`NoValues`."""
-    values = [cell.by_repeat(figure) for _, cell in group]
+    values = [cell.values_by_repeat(figure) for _, cell in group]
     repeats = sorted(set(values[0]).intersection(*values[1:]))
     if not repeats:
         raise NoValues(f"no trial has the {figure.title} of all its cells")
@@ -183,4 +183,4 @@ def _limit(found: Interval, weighted: Sequence[Weighted], terms: Sequence[Term])
 
 
 def _too_few(trials: int) -> str:
-    return f"{counted(trials, 'trial')}, and a verdict needs {TRIALS_MIN}"
+    return f"{format_count(trials, 'trial')}, and a verdict needs {TRIALS_MIN}"

@@ -64,7 +64,7 @@ def levels(
     """
     if not len(a_values) == len(b_values) == len(slices):
         raise UnequalLengths("give both figures and the slices of every trial")
-    parts = [_within(first, second) for first, second in slices]
+    parts = [_variance_within(first, second) for first, second in slices]
     if len(parts) < 2 or None in parts:
         return None
     ratios = [log(a / b) for a, b in zip(a_values, b_values, strict=True)]
@@ -73,7 +73,7 @@ def levels(
     return Levels(len(ratios), max(0.0, total - within), within, trial_s)
 
 
-def _within(first: Sequence[float], second: Sequence[float]) -> float | None:
+def _variance_within(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Variance of the mean of the logarithm of both slices' ratio."""
     pairs = [(a, b) for a, b in zip(first, second, strict=False) if a > 0.0 and b > 0.0]
     if len(pairs) < 3:

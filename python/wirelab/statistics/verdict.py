@@ -35,7 +35,7 @@ def verdict(interval: Interval, threshold: float) -> Verdict:
     return "equivalent" if low >= 1.0 / upper and high <= upper else "undecided"
 
 
-def why_undecided(interval: Interval, threshold: float) -> str:
+def explain_undecided(interval: Interval, threshold: float) -> str:
     """Which border of the threshold the interval contains."""
     if interval.bounds is None:
         return interval.reason

@@ -99,10 +99,10 @@ def listing(where: Path | None = None) -> tuple[Listed, ...]:
     takes longer to import than help may take. Raises :class:`LabError` if this installation has no
     studies, and :class:`UsageError` for a file without these lines."""
     home = where or folder()
-    return tuple(_listed(home / name / FILE) for name in names(home))
+    return tuple(_read_entry(home / name / FILE) for name in names(home))
 
 
-def _listed(path: Path) -> Listed:
+def _read_entry(path: Path) -> Listed:
     text = path.read_text(encoding="utf-8")
     title, takes = TITLE.search(text), TAKES.search(text)
     if title is None or takes is None:

@@ -15,7 +15,7 @@ from typing import Literal
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector, Level, level_words
 from wirelab.format.counting import of_all
-from wirelab.format.numbers import quantity, ranged
+from wirelab.format.numbers import format_range, quantity
 from wirelab.format.units import Unit
 from wirelab.records.trial import Trial
 from wirelab.stack.axes import ENGINE
@@ -23,7 +23,7 @@ from wirelab.statistics import linear_contrasts, shared_trials
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.figure import Figure
 from wirelab.statistics.interval import Interval, StatisticsError
-from wirelab.statistics.repeats import Room, decided_by, further_repeats
+from wirelab.statistics.repeats import Room, further_repeats, suggest_repeats
 from wirelab.study.evidence import Evidence
 
 NOT_MEASURED = "not measured"
@@ -59,7 +59,7 @@ class Finding:
     def unit(self) -> Unit:
         """That of the figure, where the claim is about one and not about a ratio."""
         alone = len(self.over) == 1 and not self.under and self.growth is None
-        return figures.named(self.figure).unit if alone or self.is_difference else ""
+        return figures.require_figure(self.figure).unit if alone or self.is_difference else ""
 
     @property
     def expected(self) -> str:
@@ -136,7 +136,9 @@ def evaluate(trials: Iterable[Trial], finding: Finding) -> Judgement:
     level denies it at ``1 - 0.05 / levels`` (Bonferroni); otherwise it is undecided. Of a claim
     about some level the two are the other way round."""
     evidence = Evidence.of(trials)
-    return gather(finding, tuple(at(evidence, finding, level) for level in finding.levels))
+    return gather(
+        finding, tuple(evaluate_level(evidence, finding, level) for level in finding.levels)
+    )
 
 
 def gather(finding: Finding, parts: tuple[Part, ...]) -> Judgement:
@@ -144,19 +146,19 @@ def gather(finding: Finding, parts: tuple[Part, ...]) -> Judgement:
     for outcome in (finding.deciding, UNDECIDED):
         named = [part for part in parts if part.outcome == outcome]
         if named:
-            return Judgement(finding, outcome, _named(named, len(parts)), parts)
+            return Judgement(finding, outcome, _join_reasons(named, len(parts)), parts)
     agreed: Outcome = "does not hold" if finding.is_somewhere else "holds"
-    return Judgement(finding, agreed, _named(parts, len(parts)), parts)
+    return Judgement(finding, agreed, _join_reasons(parts, len(parts)), parts)
 
 
 Powered = tuple[float, CellSelector, Cell]
 
 
-def at(evidence: Evidence, finding: Finding, level: Level) -> Part:
+def evaluate_level(evidence: Evidence, finding: Finding, level: Level) -> Part:
     """The claim at one level."""
     if finding.order:
-        return _in_order(evidence, finding, level)
-    figure = figures.named(finding.figure)
+        return _judge_order(evidence, finding, level)
+    figure = figures.require_figure(finding.figure)
     found = [(power, cell, evidence.find(cell)) for power, cell in _terms(finding, level)]
     missing = [str(selector) for _, selector, cell in found if not (cell and cell.values(figure))]
     if missing:
@@ -177,7 +179,7 @@ def at(evidence: Evidence, finding: Finding, level: Level) -> Part:
         reason += f": {side} at this level, but not at 95 % for all {len(finding.levels)} levels"
     if outcome != "undecided":
         return Part(level, usual, outcome, reason)
-    more = _decided_by(evidence, finding, usual, powered, confidence)
+    more = _suggest_decision(evidence, finding, usual, powered, confidence)
     return Part(level, usual, outcome, f"{reason}; {more}", decided_by=more)
 
 
@@ -188,24 +190,24 @@ def cells(finding: Finding, level: Level) -> list[CellSelector]:
 
 def _terms(finding: Finding, level: Level) -> list[tuple[float, CellSelector]]:
     terms = [(1.0, cell) for cell in finding.over] + [(-1.0, cell) for cell in finding.under]
-    terms = [(power, cell.changed(level)) for power, cell in terms]
+    terms = [(power, cell.change(level)) for power, cell in terms]
     if finding.growth is None:
         return terms
     first, last = finding.growth
     return [
         end
         for power, cell in terms
-        for end in ((power, cell.changed(last)), (-power, cell.changed(first)))
+        for end in ((power, cell.change(last)), (-power, cell.change(first)))
     ]
 
 
-def _in_order(evidence: Evidence, finding: Finding, level: Level) -> Part:
+def _judge_order(evidence: Evidence, finding: Finding, level: Level) -> Part:
     """Holds where every trial shows the order, does not hold where none does."""
-    found = [evidence.find(selector.changed(level)) for selector in finding.over]
+    found = [evidence.find(selector.change(level)) for selector in finding.over]
     measured = [trial for cell in found if cell is not None for trial in cell.measured]
     orders = [trial.wire.order for trial in measured if trial.wire and trial.wire.order]
     if None in found or not orders:
-        missing = "; ".join(str(selector.changed(level)) for selector in finding.over)
+        missing = "; ".join(str(selector.change(level)) for selector in finding.over)
         return Part(level, None, "undecided", f"{NOT_MEASURED}: {missing}")
     shown = sum(_has_in_order(order, finding.order) for order in orders)
     outcome: Outcome = (
@@ -223,18 +225,18 @@ def _has_in_order(packets: Sequence[str], expected: Sequence[str]) -> bool:
 def _interval(
     evidence: Evidence, finding: Finding, powered: Sequence[Powered], confidence: float
 ) -> Interval:
-    figure, weighted = figures.named(finding.figure), _weighted(powered)
+    figure, weighted = figures.require_figure(finding.figure), _weigh(powered)
     if finding.is_difference:
         whole = shared_trials.total(weighted, figure, confidence)
-        return opened(whole, powered, figure, least=-inf)
-    return opened(evidence.product(weighted, figure, confidence), powered, figure)
+        return open_limits(whole, powered, figure, least=-inf)
+    return open_limits(evidence.product(weighted, figure, confidence), powered, figure)
 
 
-def _weighted(powered: Sequence[Powered]) -> list[shared_trials.Weighted]:
+def _weigh(powered: Sequence[Powered]) -> list[shared_trials.Weighted]:
     return [(power, cell) for power, _, cell in powered]
 
 
-def opened(
+def open_limits(
     interval: Interval, powered: Sequence[Powered], figure: Figure, least: float = 0.0
 ) -> Interval:
     """A client that was the limit makes a rate a lower bound and a time an upper bound of
@@ -272,7 +274,7 @@ def _reason(
     return reason
 
 
-def _decided_by(
+def _suggest_decision(
     evidence: Evidence,
     finding: Finding,
     interval: Interval,
@@ -284,7 +286,7 @@ def _decided_by(
         return f"{interval.reason}: more repeats give an interval"
     if finding.is_difference:
         return "more repeats may decide"
-    figure, weighted = figures.named(finding.figure), _weighted(powered)
+    figure, weighted = figures.require_figure(finding.figure), _weigh(powered)
     whole = evidence.product(weighted, figure, confidence)
     if finding.expect.judge(whole) != "undecided":
         return "a client with more cores, or fewer users, may decide"
@@ -292,14 +294,14 @@ def _decided_by(
     if spread is None:
         return "more repeats may decide"
     further = further_repeats(spread, finding.expect.room(interval.estimate), confidence)
-    return decided_by(further, "limit of the claim")
+    return suggest_repeats(further, "limit of the claim")
 
 
 def _with_claim(interval: Interval, finding: Finding) -> str:
-    return f"{ranged(interval, finding.unit)}, claimed {finding.expect.words(finding.unit)}"
+    return f"{format_range(interval, finding.unit)}, claimed {finding.expect.words(finding.unit)}"
 
 
-def _named(parts: Sequence[Part], count: int) -> str:
+def _join_reasons(parts: Sequence[Part], count: int) -> str:
     if count == 1:
         return parts[0].reason
     if len(parts) == count:

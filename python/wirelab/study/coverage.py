@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.model import Experiment
 from wirelab.explain.cell_selector import CellSelector
-from wirelab.format.counting import counted, of_all
+from wirelab.format.counting import format_count, of_all
 from wirelab.records.trial import Point
 from wirelab.stack.manifests import Catalogue
 from wirelab.statistics.cell import point_key
@@ -38,7 +38,7 @@ class Coverage:
             total = of_all(len(self.none), count, "finding")
             yield f"It cannot judge {total}: {', '.join(self.none)}."
         if self.some:
-            total = counted(len(self.some), "finding")
+            total = format_count(len(self.some), "finding")
             yield f"It can refute but not confirm {total}: {', '.join(self.some)}."
 
 
@@ -57,7 +57,9 @@ def coverage(study: Study, experiments: Mapping[str, Experiment], catalogue: Cat
         parts = study.parts_of(claim)
         trials = [point for part in parts for point in points.get(part, ())]
         is_run = set(parts) <= points.keys()
-        measured = [is_run and _has_trials(cells, trials, claim) for cells in _needed(study, claim)]
+        measured = [
+            is_run and _has_trials(cells, trials, claim) for cells in _list_cells(study, claim)
+        ]
         # A claim about some level is judged on all of its levels or left.
         is_partial = any(measured) and not claim.some
         amount = "whole" if all(measured) else "some" if is_partial else "none"
@@ -65,10 +67,10 @@ def coverage(study: Study, experiments: Mapping[str, Experiment], catalogue: Cat
     return Coverage(**{amount: tuple(ids) for amount, ids in found.items()})
 
 
-def _needed(study: Study, claim: Claim) -> Iterator[Sequence[CellSelector]]:
+def _list_cells(study: Study, claim: Claim) -> Iterator[Sequence[CellSelector]]:
     """The cells of each level; of a crossing, those at both ends of its series."""
     finding = claim.finding(study.arms, study.threshold)
-    crossing = claim.crossing(study.arms, study.threshold)
+    crossing = claim.to_crossing(study.arms, study.threshold)
     ends = ({},) if crossing is None else (crossing.along[0], crossing.along[-1])
     for level in finding.levels:
         for end in ends:

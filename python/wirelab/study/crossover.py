@@ -25,11 +25,11 @@ def evaluate(trials: Iterable[Trial], crossing: Crossing) -> Judgement:
     """Holds when at every level the first step is certainly above and the last certainly below;
     does not hold when one of these is certainly denied."""
     evidence = Evidence.of(trials)
-    parts = tuple(_through(evidence, crossing, level) for level in crossing.finding.levels)
+    parts = tuple(_judge_crossing(evidence, crossing, level) for level in crossing.finding.levels)
     return findings.gather(crossing.finding, parts)
 
 
-def _through(evidence: Evidence, crossing: Crossing, level: Level) -> Part:
+def _judge_crossing(evidence: Evidence, crossing: Crossing, level: Level) -> Part:
     steps = [
         (step, *_sides(evidence, crossing.finding, {**level, **step})) for step in crossing.along
     ]
@@ -44,7 +44,7 @@ def _through(evidence: Evidence, crossing: Crossing, level: Level) -> Part:
     )
     along = tuple(above for _, above, _ in steps)
     ends = [end for end in (first[1], last[2]) if end.outcome == outcome == "undecided"]
-    reason = "; ".join([_where(steps), *(end.reason for end in ends)])
+    reason = "; ".join([_describe_stretch(steps), *(end.reason for end in ends)])
     more = "; ".join(dict.fromkeys(end.decided_by for end in ends if end.decided_by))
     return Part(level, None, outcome, reason, along, more)
 
@@ -57,10 +57,12 @@ def _sides(evidence: Evidence, finding: Finding, level: Level) -> tuple[Part, Pa
     margin = finding.expect.margin
     above = replace(finding, expect=Expectation(above=1.0, margin=margin))
     below = replace(finding, expect=Expectation(below=1.0, margin=margin))
-    return findings.at(evidence, above, level), findings.at(evidence, below, level)
+    return findings.evaluate_level(evidence, above, level), findings.evaluate_level(
+        evidence, below, level
+    )
 
 
-def _where(steps: Sequence[Step]) -> str:
+def _describe_stretch(steps: Sequence[Step]) -> str:
     """The stretch in which the order changes."""
     above = [step for step in steps if step[1].outcome == "holds"]
     below = [step for step in steps if step[2].outcome == "holds"]

@@ -89,7 +89,7 @@ class Evidence:
         if not _is_one_run(self.trials):
             return None
         rows = {
-            point_key(cell.point): tuple(sorted(cell.by_repeat(figure).items()))
+            point_key(cell.point): tuple(sorted(cell.values_by_repeat(figure).items()))
             for cell in cells(self.trials)
             if cell.shared_trials is None
         }

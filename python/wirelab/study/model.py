@@ -108,8 +108,8 @@ class Claim(Model):
 
     @field_validator("figure")
     @classmethod
-    def _known(cls, name: str) -> str:
-        return _legal(partial(figures.named, name)).name
+    def _check_figure(cls, name: str) -> str:
+        return _legal(partial(figures.require_figure, name)).name
 
     @model_validator(mode="after")
     def _complete(self) -> Claim:
@@ -143,7 +143,7 @@ class Claim(Model):
             is_somewhere=bool(self.some),
         )
 
-    def crossing(self, arms: Mapping[str, Arm], threshold: float) -> Crossing | None:
+    def to_crossing(self, arms: Mapping[str, Arm], threshold: float) -> Crossing | None:
         """The same as a crossing, where it is one."""
         if not self.along:
             return None
@@ -203,13 +203,13 @@ class LadderEntry(Model):
 
     @field_validator("figure")
     @classmethod
-    def _known(cls, name: str) -> str:
-        return _legal(partial(figures.named, name)).name
+    def _check_figure(cls, name: str) -> str:
+        return _legal(partial(figures.require_figure, name)).name
 
     @field_validator("also")
     @classmethod
     def _all_known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(cls._known(name) for name in names)
+        return tuple(cls._check_figure(name) for name in names)
 
     @model_validator(mode="after")
     def _resolvable(self) -> LadderEntry:
@@ -220,9 +220,9 @@ class LadderEntry(Model):
         """One per level. Raises :class:`UsageError`."""
         start = CellSelector.of(self.start)
         goal = CellSelector.of(self.goal) if self.goal is not None else None
-        together = start.changed({k: v for rung in self.near for k, v in rung.change.items()})
+        together = start.change({k: v for rung in self.near for k, v in rung.change.items()})
         near = tuple(
-            Rung(rung.id, rung.label, rung.hypothesis, start, start.changed(rung.change))
+            Rung(rung.id, rung.label, rung.hypothesis, start, start.change(rung.change))
             for rung in self.near
         )
         named = {"start": start, "together": together} | ({"goal": goal} if goal else {})
@@ -240,12 +240,12 @@ class LadderEntry(Model):
         )
         if not self.at:
             return (ladder,)
-        return tuple(ladder.at(level) for level in map(_sizes, levels(self.at)))
+        return tuple(ladder.change_level(level) for level in map(_sizes, levels(self.at)))
 
     def _path(self, together: CellSelector, goal: CellSelector | None) -> tuple[Rung, ...]:
         rungs, here = [], together
         for rung in self.far:
-            there = CellSelector.of(rung.to) if rung.to else here.changed(rung.change)
+            there = CellSelector.of(rung.to) if rung.to else here.change(rung.change)
             rungs.append(Rung(rung.id, rung.label, rung.hypothesis, here, there, near=False))
             here = there
         if self.far and here != goal:
@@ -278,8 +278,8 @@ class ShownFigure(Model):
 
     @field_validator("figure")
     @classmethod
-    def _known(cls, name: str) -> str:
-        return _legal(partial(figures.named, name)).name
+    def _check_figure(cls, name: str) -> str:
+        return _legal(partial(figures.require_figure, name)).name
 
 
 class PublishedMap(Model):
@@ -307,10 +307,10 @@ class PublishedMap(Model):
 
     @field_validator("operations")
     @classmethod
-    def _known(cls, operations: dict[str, Words]) -> dict[str, Words]:
+    def _check_figures(cls, operations: dict[str, Words]) -> dict[str, Words]:
         for words in operations.values():
             if "figure" in words:
-                _legal(partial(figures.named, str(words["figure"])))
+                _legal(partial(figures.require_figure, str(words["figure"])))
         return operations
 
     def takes(self, row: Printed) -> bool:
@@ -362,10 +362,10 @@ class WinnersEntry(Model):
 
     @field_validator("properties")
     @classmethod
-    def _known(cls, named: dict[str, str]) -> dict[str, str]:
+    def _check_figures(cls, named: dict[str, str]) -> dict[str, str]:
         for name in named.values():
             if name != TREND:
-                _legal(partial(figures.named, name))
+                _legal(partial(figures.require_figure, name))
         return named
 
 
@@ -508,14 +508,14 @@ def _cell(arms: Mapping[str, Arm], words: str | Words, where: Words) -> CellSele
         raise UsageError(f"{words} has no arm", "add arm: and one of the study's arms")
     own = {key: value for key, value in words.items() if key != "arm"}
     arm = _arm(arms, str(words["arm"]))
-    return CellSelector.of({"stack": arm.stack}).changed({**where, **own})
+    return CellSelector.of({"stack": arm.stack}).change({**where, **own})
 
 
 def _end(named: Mapping[str, CellSelector], words: Words) -> CellSelector:
     of = str(words.get("of"))
     if of not in named:
         raise UsageError(f"{words} has no end of the ladder", f"write of: {', '.join(named)}")
-    return named[of].changed({key: value for key, value in words.items() if key != "of"})
+    return named[of].change({key: value for key, value in words.items() if key != "of"})
 
 
 def _sizes(level: Level) -> Level:

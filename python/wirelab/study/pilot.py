@@ -23,7 +23,7 @@ REPEATS_MAX = 15
 """More are not planned: a part that needs them stays undecided."""
 
 
-def needed(spread: float, threshold: float) -> int:
+def count_repeats_needed(spread: float, threshold: float) -> int:
     """Repeats of each of two cells with this standard deviation of logarithms, after which half of
     the 95 % interval of their ratio is no wider than the threshold; at most
     :data:`REPEATS_MAX`."""
@@ -34,12 +34,14 @@ def needed(spread: float, threshold: float) -> int:
     return REPEATS_MAX
 
 
-def pooled_spread(found: Iterable[Cell], figure: str) -> float:
+def pool_spread(found: Iterable[Cell], figure: str) -> float:
     """The standard deviation of the figure's logarithms within cells; 0 where no cell has two
     positive values."""
     squares = degrees = 0.0
     for cell in found:
-        values = [log(value) for value in cell.values(figures.named(figure)) if value > 0.0]
+        values = [
+            log(value) for value in cell.values(figures.require_figure(figure)) if value > 0.0
+        ]
         if len(values) > 1:
             mean = sum(values) / len(values)
             squares += sum((value - mean) ** 2 for value in values)
@@ -47,7 +49,7 @@ def pooled_spread(found: Iterable[Cell], figure: str) -> float:
     return sqrt(squares / degrees) if degrees else 0.0
 
 
-def wanted(study: Study, part: str, trials: Sequence[Trial]) -> int:
+def count_repeats_of_part(study: Study, part: str, trials: Sequence[Trial]) -> int:
     """The repeats that the findings about a part need, by the figure with the widest spread."""
     found = cells(first_repeats(trials))
     judged = {
@@ -56,7 +58,7 @@ def wanted(study: Study, part: str, trials: Sequence[Trial]) -> int:
         if part in study.parts_of(claim) and claim.expect is not None
     }
     return max(
-        (needed(pooled_spread(found, figure), study.threshold) for figure in judged),
+        (count_repeats_needed(pool_spread(found, figure), study.threshold) for figure in judged),
         default=PILOT,
     )
 
@@ -89,6 +91,8 @@ def plan_repeats(made: Reproduction, total_s: float) -> dict[str, int]:
     """The repeats of every part of a reproduction whose pilot is finished, so that all takes at
     most ``total_s``."""
     trials = {part: run.trials for part, run in made.runs.items()}
-    want = {part: wanted(made.found.study, part, every) for part, every in trials.items()}
+    want = {
+        part: count_repeats_of_part(made.found.study, part, every) for part, every in trials.items()
+    }
     cost_s = {part: seconds_per_repeat(every) for part, every in trials.items()}
     return afford(want, cost_s, total_s - PILOT * sum(cost_s.values()))

@@ -10,7 +10,7 @@ from wirelab.errors import UsageError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix as planning
 from wirelab.experiment.model import Experiment
-from wirelab.experiment.scaling import Windows, prolonged, replaced, scaled
+from wirelab.experiment.scaling import Windows, raise_repeats, replace_keys, scale_text
 from wirelab.format.units import format_minutes, format_seconds
 from wirelab.stack import manifests
 from wirelab.stack.suggestions import did_you_mean
@@ -107,7 +107,7 @@ def plan(
         raise UsageError(f"{study.name} has no first look", "leave out --quick")
     shares = study.scales if scale is None else {}
     texts = {
-        part: prolonged(
+        part: raise_repeats(
             _text(found, part, shares.get(part, fraction), quick), (repeats or {}).get(part, 0)
         )
         for part in parts(found, quick=quick, chosen=chosen)
@@ -134,6 +134,6 @@ def _text(found: Found, part: str, share: float, quick: bool) -> str:
     study = found.study
     name = f"{study.name}/{part}"
     if quick:
-        return replaced(text, name, study.quick[part])
+        return replace_keys(text, name, study.quick[part])
     windows = Windows(study.scale, study.window_max, is_timed=part in study.timed)
-    return scaled(text, name, share, windows)
+    return scale_text(text, name, share, windows)

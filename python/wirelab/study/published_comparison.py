@@ -63,11 +63,13 @@ def lines(
     return tuple(
         _line(rows, listed, names, arms, shown)
         for metric, shown in names.figures.items()
-        for rows in _by_cell(row for row in printed if row.metric == metric and names.takes(row))
+        for rows in _group_by_cell(
+            row for row in printed if row.metric == metric and names.takes(row)
+        )
     )
 
 
-def _by_cell(rows: Iterable[Printed]) -> list[list[Printed]]:
+def _group_by_cell(rows: Iterable[Printed]) -> list[list[Printed]]:
     """The rows of each operation, load and link, whatever the stack and the statistic."""
     cells: dict[tuple[str, tuple[tuple[str, str], ...], str], list[Printed]] = {}
     for row in rows:
@@ -91,9 +93,9 @@ def _line(
         level["link"] = names.links[first.link]
     changes = {**names.operations[first.operation], **level}
     own = changes.pop("figure", None)
-    figure = figures.named(str(own or shown.figure))
+    figure = figures.require_figure(str(own or shown.figure))
     cells = {
-        stack: CellSelector.of({"stack": arms[arm].stack}).changed(changes)
+        stack: CellSelector.of({"stack": arms[arm].stack}).change(changes)
         for stack, arm in names.stacks.items()
     }
     pairs = [
@@ -114,8 +116,8 @@ def _line(
         first.experiment if names.experiments and not own else first.operation,
         level,
         tuple(pairs),
-        _published_ratio(pairs),
-        _measured_ratio(list(cells.values()), trials, figure),
+        _divide_published(pairs),
+        _divide_measured(list(cells.values()), trials, figure),
     )
 
 
@@ -139,18 +141,18 @@ def _pair(
         least.value if least else None,
         most.value if most else None,
         any(row.doubtful for row in rows),
-        interval.scaled(1.0 / shown.per_unit) if interval else None,
+        interval.scale(1.0 / shown.per_unit) if interval else None,
         cell is not None and figures.only_a_bound(figure, cell),
     )
 
 
-def _published_ratio(pairs: Sequence[Pair]) -> float | None:
+def _divide_published(pairs: Sequence[Pair]) -> float | None:
     if len(pairs) != 2 or pairs[0].published is None or not pairs[1].published:
         return None
     return pairs[0].published / pairs[1].published
 
 
-def _measured_ratio(
+def _divide_measured(
     cells: Sequence[CellSelector], trials: Sequence[Trial], figure: Figure
 ) -> Interval | None:
     if len(cells) != 2:

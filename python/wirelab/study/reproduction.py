@@ -16,7 +16,7 @@ import msgspec
 from wirelab.errors import NotInstalled, UsageError
 from wirelab.explain.cell_selector import CellSelector, level_words
 from wirelab.explain.explanation import Explanation, explain
-from wirelab.format.counting import counted, of_all
+from wirelab.format.counting import format_count, of_all
 from wirelab.records.trial import Trial
 from wirelab.run import directory as run_directory
 from wirelab.run import journal, keeping
@@ -224,7 +224,7 @@ def judge(
     contest = study.winners if study.winners and study.winners.part in parts else None
     tables = _tables(contest, found, trials(contest.part)) if contest else ()
     judgements = tuple(
-        _judged(found, claim, trials(*study.parts_of(claim)))
+        _judge(found, claim, trials(*study.parts_of(claim)))
         for claim in study.every_finding
         if set(study.parts_of(claim)) <= set(parts)
     )
@@ -235,7 +235,7 @@ def judge(
         for ladder in entry.ladders(study.threshold)
     )
     incomplete = _incomplete(parts, runs)
-    left = () if _is_finished(parts, runs) else _left(judgements)
+    left = () if _is_finished(parts, runs) else _describe_omissions(judgements)
     kept = any(keeping.is_kept(run.folder) for run in runs.values())
     notes = (
         *((keeping.LEFT_OUT,) if kept else ()),
@@ -249,8 +249,8 @@ def judge(
     )
 
 
-def _judged(found: Found, claim: Claim, trials: Sequence[Trial]) -> Judgement:
-    crossing = claim.crossing(found.study.arms, found.study.threshold)
+def _judge(found: Found, claim: Claim, trials: Sequence[Trial]) -> Judgement:
+    crossing = claim.to_crossing(found.study.arms, found.study.threshold)
     if crossing is not None:
         return crossover.evaluate(trials, crossing)
     return findings.evaluate(trials, claim.finding(found.study.arms, found.study.threshold))
@@ -278,7 +278,7 @@ def _tables(entry: WinnersEntry, found: Found, trials: Sequence[Trial]) -> tuple
 
 def _contest(entry: WinnersEntry, found: Found, pair: PairEntry, test: str) -> Contest:
     a, b = (
-        CellSelector.of({"stack": found.study.arms[arm].stack}).changed(entry.tests[test])
+        CellSelector.of({"stack": found.study.arms[arm].stack}).change(entry.tests[test])
         for arm in (pair.a, pair.b)
     )
     return Contest(test, a, b, entry.vary, entry.levels)
@@ -308,7 +308,7 @@ def _is_finished(parts: Sequence[str], runs: Mapping[str, Run]) -> bool:
     return all(part in runs and runs[part].is_finished for part in parts)
 
 
-def _left(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+def _describe_omissions(judgements: Sequence[Judgement]) -> tuple[str, ...]:
     """The findings for which trials are missing."""
     left = [judged.finding.id for judged in judgements if not judged.is_measured]
     if not left:
@@ -321,7 +321,7 @@ def _others(study: Study, parts: Sequence[str]) -> tuple[str, ...]:
     left = [part for part in study.every_part if part not in parts]
     if not left:
         return ()
-    names = f"{counted(len(left), 'part')} ({', '.join(left)})"
+    names = f"{format_count(len(left), 'part')} ({', '.join(left)})"
     command = f"`wirelab reproduce {study.name} --part NAME`"
     return (f"Not in this run: {names}. {command} measures one.",)
 

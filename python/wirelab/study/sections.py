@@ -10,9 +10,9 @@ import msgspec
 
 from wirelab.errors import UsageError
 from wirelab.explain.cell_selector import Level, level_words
-from wirelab.explain.findings_text import capitalised
-from wirelab.format.counting import counted
-from wirelab.format.numbers import NONE, digits, ranged
+from wirelab.explain.findings_text import capitalize_words
+from wirelab.format.counting import format_count
+from wirelab.format.numbers import NONE, digits, format_range
 from wirelab.format.units import Unit
 from wirelab.report.page import render, save, write_page
 from wirelab.report.section import Section, Table
@@ -47,7 +47,7 @@ def sections(made: Reproduction) -> tuple[Section, ...]:
         _findings(made.judgements),
         *(_winners(study.winners, made.tables, made.lines) if study.winners else ()),
         *map(explanations.section, made.explanations),
-        *_beside(made.lines),
+        *_compare_published(made.lines),
         *_not_shown(made.found),
         _not_rerun(made),
     ]
@@ -92,8 +92,8 @@ def first_look(made: Reproduction) -> str:
     if not made.is_quick:
         return ""
     study = made.found.study
-    parts = f"{len(made.parts)} of {counted(len(study.parts), 'part')}"
-    findings = f"{len(made.judgements)} of {counted(len(study.findings), 'finding')}"
+    parts = f"{len(made.parts)} of {format_count(len(study.parts), 'part')}"
+    findings = f"{len(made.judgements)} of {format_count(len(study.findings), 'finding')}"
     return (
         f"First look: {parts}, with fewer cells and repeats, and {findings}. "
         f"`wirelab reproduce {study.name}` measures all."
@@ -117,7 +117,7 @@ def _count(judgements: Sequence[Judgement]) -> str:
     missing = len(judgements) - len(measured)
     rest = f"; {missing} {'was' if missing == 1 else 'were'} not measured" if missing else ""
     return (
-        f"Of {counted(len(measured), 'finding')} tested {counts[0]} hold, {counts[1]} do not, "
+        f"Of {format_count(len(measured), 'finding')} tested {counts[0]} hold, {counts[1]} do not, "
         f"and {counts[2]} are undecided{rest}"
     )
 
@@ -132,10 +132,13 @@ def _findings(judgements: Sequence[Judgement]) -> Section:
         "ratio has an open end."
     )
     rows = [
-        (_verdict(j), f"{j.finding.claim} ({j.finding.source})", _measured(j)) for j in judgements
+        (_verdict(j), f"{j.finding.claim} ({j.finding.source})", _describe_levels(j))
+        for j in judgements
     ]
     columns = ("Verdict", "Claim and source", "Measured, 95 % interval")
-    return Section("Findings of the study", [text], [Table(columns, rows), *_along(judgements)])
+    return Section(
+        "Findings of the study", [text], [Table(columns, rows), *_tabulate_crossings(judgements)]
+    )
 
 
 def _verdict(judgement: Judgement) -> str:
@@ -146,7 +149,7 @@ def _verdict(judgement: Judgement) -> str:
     return "\n".join([judgement.outcome, *more])
 
 
-def _measured(judgement: Judgement) -> str:
+def _describe_levels(judgement: Judgement) -> str:
     finding, parts = judgement.finding, judgement.parts
     shown = parts if len(parts) <= LEVELS_MAX else _extremes(parts)
     levels = "; ".join(_level(part, finding.unit) for part in shown)
@@ -166,12 +169,15 @@ def _extremes(parts: Sequence[Part]) -> list[Part]:
     return ends + [part for part in parts if part.interval is None]
 
 
-def _along(judgements: Sequence[Judgement]) -> list[Table]:
+def _tabulate_crossings(judgements: Sequence[Judgement]) -> list[Table]:
     """The ratios along the way of every crossing."""
     tables = []
     for judged in judgements:
         rows = [
-            (part.where, *(ranged(s.interval) if s.interval else s.reason for s in part.steps))
+            (
+                part.where,
+                *(format_range(s.interval) if s.interval else s.reason for s in part.steps),
+            )
             for part in judged.parts
             if part.steps
         ]
@@ -185,13 +191,13 @@ def _along(judgements: Sequence[Judgement]) -> list[Table]:
     return tables
 
 
-def _beyond(level: Level, part: Part) -> str:
+def _describe_step(level: Level, part: Part) -> str:
     """What a step's level adds to its part's."""
     return level_words({name: value for name, value in level.items() if name not in part.level})
 
 
 def _level(part: Part, unit: Unit) -> str:
-    said = part.reason if part.interval is None else ranged(part.interval, unit)
+    said = part.reason if part.interval is None else format_range(part.interval, unit)
     return f"{part.where}: {said}" if part.level else said
 
 
@@ -201,7 +207,7 @@ def _winners(
     ratio = f"{entry.contenders['a']} is better by"
     parts = [
         Section(
-            capitalised(table.pair.label),
+            capitalize_words(table.pair.label),
             [_tally(entry, table)],
             [
                 Table(
@@ -219,11 +225,11 @@ def _winners(
         "it does by every rule. Slopes are differences of slopes, positive where the first scales "
         "better."
     )
-    parts.append(_published_rules(entry, lines))
+    parts.append(_apply_rules_to_published(entry, lines))
     return [Section("Table of winners", [text], sections=parts)]
 
 
-def _published_rules(entry: WinnersEntry, lines: Sequence[Line]) -> Section:
+def _apply_rules_to_published(entry: WinnersEntry, lines: Sequence[Line]) -> Section:
     """The same rules on the published averages, which have no interval."""
     rows = []
     for metric, test in dict.fromkeys((line.metric, line.operation) for line in lines):
@@ -231,7 +237,7 @@ def _published_rules(entry: WinnersEntry, lines: Sequence[Line]) -> Section:
         a, b = ([cell.pairs[i].published or 0.0 for cell in cells] for i in (0, 1))
         levels = [float(str(cell.level[entry.vary])) for cell in cells]
         higher = entry.properties.get(metric) == "rate"
-        made = winners.published_square(a, b, levels, higher=higher)
+        made = winners.score_published(a, b, levels, higher=higher)
         rows.append((test, metric, *(digits(made[name]) for name in PUBLISHED_RULES)))
     text = f"Ratios above 1 mean that {entry.contenders['a']} is better; slopes are per user."
     columns = ("Test", "Metric", "Arithmetic", "Inverse", "Geometric", "Least", "Most")
@@ -246,7 +252,7 @@ def _tally(entry: WinnersEntry, table: WinnerTable) -> str:
     a, b = entry.contenders["a"], entry.contenders["b"]
     holding = sum(square.verdict == "holds" for square in table.squares)
     return (
-        f"{capitalised(table.pair.label)}: {a} wins {count['a']}, {b} {count['b']}, "
+        f"{capitalize_words(table.pair.label)}: {a} wins {count['a']}, {b} {count['b']}, "
         f"{count['neither']} are undecided (published {published.count('a')} to "
         f"{published.count('b')}); {holding} of "
         f"{len(published)} published winners hold."
@@ -272,21 +278,23 @@ def _score(score: Score) -> str:
         return score.reason
     unit = SLOPES.get(score.rule)
     if unit is None or score.interval.bounds is None:
-        return ranged(score.interval)
+        return format_range(score.interval)
     scale, name = unit
     low, high = (scale * bound for bound in score.interval.bounds)
     return f"{digits(scale * score.interval.estimate)} ({digits(low)} to {digits(high)}) {name}"
 
 
-def _beside(lines: Sequence[Line]) -> list[Section]:
+def _compare_published(lines: Sequence[Line]) -> list[Section]:
     tables = []
     for metric in dict.fromkeys(line.metric for line in lines):
         rows = [line for line in lines if line.metric == metric]
         if any(len(line.pairs) > CONTENDERS_MAX for line in rows):
-            tables.append(_stacked(metric, rows))
+            tables.append(_tabulate_stacks(metric, rows))
             continue
         for arms in dict.fromkeys(map(_arms, rows)):
-            tables.append(_contended(metric, arms, [row for row in rows if _arms(row) == arms]))
+            tables.append(
+                _tabulate_contenders(metric, arms, [row for row in rows if _arms(row) == arms])
+            )
     return [Section("Published and measured", tables=tables)] if tables else []
 
 
@@ -294,7 +302,7 @@ def _arms(line: Line) -> tuple[str, ...]:
     return tuple(pair.arm for pair in line.pairs)
 
 
-def _contended(metric: str, arms: Sequence[str], lines: Sequence[Line]) -> Table:
+def _tabulate_contenders(metric: str, arms: Sequence[str], lines: Sequence[Line]) -> Table:
     """The same stacks next to each other in every row."""
     columns = ["Test", "Load"]
     columns += [word for arm in arms for word in (f"{arm}, published", f"{arm}, measured")]
@@ -310,10 +318,16 @@ def _contended(metric: str, arms: Sequence[str], lines: Sequence[Line]) -> Table
     return Table(columns, [_cells(line) for line in lines], caption)
 
 
-def _stacked(metric: str, lines: Sequence[Line]) -> Table:
+def _tabulate_stacks(metric: str, lines: Sequence[Line]) -> Table:
     """One stack a row, for studies that compared many."""
     rows = [
-        (pair.arm, line.operation, level_words(line.level), _published(pair), _here(line, pair))
+        (
+            pair.arm,
+            line.operation,
+            level_words(line.level),
+            _format_published(pair),
+            _here(line, pair),
+        )
         for line in lines
         for pair in line.pairs
     ]
@@ -322,14 +336,14 @@ def _stacked(metric: str, lines: Sequence[Line]) -> Table:
 
 
 def _cells(line: Line) -> tuple[str, ...]:
-    words = [word for pair in line.pairs for word in (_published(pair), _here(line, pair))]
+    words = [word for pair in line.pairs for word in (_format_published(pair), _here(line, pair))]
     published = NONE if line.published_ratio is None else digits(line.published_ratio)
-    measured = NONE if line.measured_ratio is None else ranged(line.measured_ratio)
+    measured = NONE if line.measured_ratio is None else format_range(line.measured_ratio)
     level = level_words(line.level) if line.level else NONE
     return (line.operation, level, *words, published, measured)
 
 
-def _published(pair: Pair) -> str:
+def _format_published(pair: Pair) -> str:
     if pair.published is None:
         return NONE
     ends = ", ".join(NONE if end is None else f"{end:,g}" for end in (pair.least, pair.most))
@@ -343,7 +357,7 @@ def _here(line: Line, pair: Pair) -> str:
     sign = ("≥ " if "/" in line.unit else "≤ ") if pair.bound else ""
     if pair.measured.bounds is None:
         return f"{sign}{digits(pair.measured.estimate)}"
-    return f"{sign}{ranged(pair.measured)}"
+    return f"{sign}{format_range(pair.measured)}"
 
 
 def _not_shown(found: Found) -> list[Section]:
@@ -396,11 +410,11 @@ def html(made: Reproduction) -> str:
             f"{made.folder} holds no part of {made.found.study.name} yet",
             f"`wirelab reproduce {made.found.study.name} --out {made.folder}` continues it",
         )
-    main = _titled(Source.read(next(iter(made.runs.values())).folder), made)
+    main = _set_title(Source.read(next(iter(made.runs.values())).folder), made)
     return render(main, first=sections(made))
 
 
-def _titled(main: Source, made: Reproduction) -> Source:
+def _set_title(main: Source, made: Reproduction) -> Source:
     """The first part under the study's name and question."""
     study = made.found.study
     experiment = {**main.manifest.experiment, "name": study.name, "about": study.question}

@@ -15,12 +15,12 @@ import numpy as np
 
 from wirelab.explain import figures
 from wirelab.explain.cell_selector import CellSelector
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.records.trial import Trial
 from wirelab.statistics import linear_contrasts, shared_trials
 from wirelab.statistics.cell import Cell
 from wirelab.statistics.interval import Interval, StatisticsError
-from wirelab.study.claims import Expectation, Outcome, opened
+from wirelab.study.claims import Expectation, Outcome, open_limits
 
 AVERAGES: Mapping[str, float] = {"arithmetic": 1.0, "inverse": -1.0, "geometric": 0.0}
 """Kinds of average and their power (:mod:`wirelab.statistics.linear_contrasts`)."""
@@ -79,7 +79,7 @@ def square(
     scorer = _trend if prop == TREND else _averages
     scores = tuple(scorer(listed, contest, prop, published, margin))
     verdict = _all(scores)
-    reason = _why_undecided(scores) if verdict == "undecided" else ""
+    reason = _explain_undecided(scores) if verdict == "undecided" else ""
     return Square(contest.test, prop, published, verdict, _winner(scores), scores, reason)
 
 
@@ -93,7 +93,7 @@ def _averages(
     trials: Sequence[Trial], contest: Contest, prop: str, published: str, margin: float
 ) -> list[Score]:
     """The average over levels of the ratio by which ``a`` is better."""
-    figure = figures.named(prop)
+    figure = figures.require_figure(prop)
     rows = _rows(trials, contest, prop)
     if isinstance(rows, str):
         return [Score(rule, None, "undecided", rows) for rule in AVERAGES]
@@ -102,8 +102,8 @@ def _averages(
     powered += [(-1.0, contest.b, cell) for cell in bottoms]
 
     def average(power: float, confidence: float) -> Interval:
-        interval = shared_trials.weighted_average(tops, bottoms, figure, power, confidence)
-        return opened(interval, powered, figure)
+        interval = shared_trials.average_paired_ratios(tops, bottoms, figure, power, confidence)
+        return open_limits(interval, powered, figure)
 
     expect = _expectation(published, margin)
     return [_score(rule, partial(average, power), expect) for rule, power in AVERAGES.items()]
@@ -136,11 +136,11 @@ Rows = tuple[list[Cell], list[Cell]]
 
 def _rows(trials: Sequence[Trial], contest: Contest, prop: str) -> Rows | str:
     """The cells of both contenders along the levels, or why there are none."""
-    figure = figures.named(prop)
+    figure = figures.require_figure(prop)
     found: Rows = ([], [])
     for cells, contender in zip(found, (contest.a, contest.b), strict=True):
         for level in contest.levels:
-            selector = contender.changed({contest.vary: level})
+            selector = contender.change({contest.vary: level})
             cell = selector.find(trials)
             if cell is None or not cell.values(figure):
                 return f"not measured: {selector}"
@@ -154,13 +154,13 @@ def _slope(contest: Contest, rows: Rows, prop: str, confidence: float) -> Interv
     first, second = rows
     weighted = [*zip(weights, first, strict=True)]
     weighted += [(-weight, cell) for weight, cell in zip(weights, second, strict=True)]
-    return shared_trials.total(weighted, figures.named(prop), confidence)
+    return shared_trials.total(weighted, figures.require_figure(prop), confidence)
 
 
 def _growth(rows: Rows, confidence: float) -> Interval:
     (a_first, *_, a_last), (b_first, *_, b_last) = rows
     weighted = [(1.0, a_last), (-1.0, a_first), (-1.0, b_last), (1.0, b_first)]
-    return shared_trials.product(weighted, figures.named("rate"), confidence)
+    return shared_trials.product(weighted, figures.require_figure("rate"), confidence)
 
 
 def _score(rule: str, of: Callable[[float], Interval], expect: Expectation) -> Score:
@@ -185,7 +185,7 @@ def _all(scores: Sequence[Score]) -> Outcome:
     return verdicts.pop() if len(verdicts) == 1 else "undecided"
 
 
-def _why_undecided(scores: Sequence[Score]) -> str:
+def _explain_undecided(scores: Sequence[Score]) -> str:
     unsure = [score.reason for score in scores if score.verdict == "undecided"]
     return unsure[0] if unsure else "the rules contradict each other"
 
@@ -205,17 +205,17 @@ def _sign(score: Score) -> str:
 
 
 def _client_limited(cells: Sequence[Cell]) -> str:
-    rate = figures.named("rate")
+    rate = figures.require_figure("rate")
     limited = [cell for cell in cells if figures.only_a_bound(rate, cell)]
     if not limited:
         return ""
     load = limited[0].point.load
     level = load.rate if load.users is None else load.users
     example = f"{limited[0].point.stack} at {level}"
-    return f"the client was the limit in {counted(len(limited), 'cell')}, such as {example}"
+    return f"the client was the limit in {format_count(len(limited), 'cell')}, such as {example}"
 
 
-def published_square(
+def score_published(
     a: Sequence[float], b: Sequence[float], levels: Sequence[float], higher: bool
 ) -> dict[str, float]:
     """The same rules on published means, which have no interval: the three averages of the

@@ -32,7 +32,7 @@ class Kit:
     """By task: code that the checking service shows when a part is solved."""
 
     @classmethod
-    def drawn(cls, participants: int, seed: int) -> Kit:
+    def draw(cls, participants: int, seed: int) -> Kit:
         """Deterministic for the same arguments.
 
         The order is drawn in blocks of two participants, one with each order (permuted block

@@ -78,7 +78,7 @@ def score(answers: Answers) -> Score:
         left_out=len(answers.incomplete),
         began={name: sum(one.first == name for one in people) for name in names},
         total=total,
-        without_order=_without_order(people),
+        without_order=_remove_order_effect(people),
         items=tuple(
             Contrast(item.name, item.means, item.difference, p)
             for item, p in zip(items, adjusted, strict=True)
@@ -106,7 +106,7 @@ def _contrast(
     return Contrast(name, means, mean_of(differences), sign_flip_p(differences))
 
 
-def _without_order(people: Sequence[Participant]) -> Crossover | None:
+def _remove_order_effect(people: Sequence[Participant]) -> Crossover | None:
     http_first, grpc_first = (
         [_pair(one, lambda task: sum(task.points)) for one in people if one.first == name]
         for name in questionnaire().names

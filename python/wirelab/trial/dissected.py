@@ -30,7 +30,7 @@ def read(file: Path) -> Dissection:
     dissection."""
     try:
         content = msgspec.json.decode(read_bounded(file, BYTES_MAX), type=dict[str, Any])
-        return msgspec.convert(_completed(content), Dissection)
+        return msgspec.convert(_complete(content), Dissection)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise RunDirectoryError(
             f"{file} is not a dissection: {damage(error)}",
@@ -38,7 +38,7 @@ def read(file: Path) -> Dissection:
         ) from error
 
 
-def _completed(content: dict[str, Any]) -> dict[str, Any]:
+def _complete(content: dict[str, Any]) -> dict[str, Any]:
     """Adds keys that older engines did not write."""
     content["flows"].setdefault("one_sided", {"requests": 0, "replies": 0})
     content["exchanges"].setdefault("unpaired", {"requests": 0, "replies": 0})

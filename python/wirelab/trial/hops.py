@@ -44,7 +44,7 @@ def record(proxy: Proxy | None, window: tuple[int, int]) -> ProxyRecord | None:
     """What the proxy was, and what it used; the window's ends are of CLOCK_MONOTONIC."""
     if proxy is None:
         return None
-    used = proxy.used(*window)
+    used = proxy.measure_usage(*window)
     return ProxyRecord(
         kind=proxy.name,
         version=proxy.installation.version,
@@ -102,9 +102,9 @@ def compare_sides(
     held = finding(found, stack)
     front = [*map(_of_caller, wire.findings), *([held] if held else [])]
     known = {one.cause for one in front}
-    behind = (one for one in _behind(sides, stack) if one.cause not in known)
+    behind = (one for one in _find_behind_proxy(sides, stack) if one.cause not in known)
     findings = (*front, *behind)
-    return replace(proxy, hops=_kept(found)), msgspec.structs.replace(wire, findings=findings)
+    return replace(proxy, hops=_to_record(found)), msgspec.structs.replace(wire, findings=findings)
 
 
 def _of_caller(found: PacketFinding) -> PacketFinding:
@@ -115,7 +115,7 @@ def _of_caller(found: PacketFinding) -> PacketFinding:
     return msgspec.structs.replace(found, test=None)
 
 
-def _behind(sides: BothSides, stack: Stack) -> Iterator[PacketFinding]:
+def _find_behind_proxy(sides: BothSides, stack: Stack) -> Iterator[PacketFinding]:
     """Findings between proxy and service whose switch is the service's, or the proxy's."""
     document = sides.front.parent / f"dissection-{UPSTREAM}.json"
     if not document.is_file():
@@ -130,15 +130,15 @@ def _behind(sides: BothSides, stack: Stack) -> Iterator[PacketFinding]:
         yield msgspec.structs.replace(found, words=words, test=test)
 
 
-def _kept(hops: Hops) -> HopsRecord:
+def _to_record(hops: Hops) -> HopsRecord:
     return HopsRecord(
         calls=hops.front.exchanges,
         matched=hops.matched,
         left_out=_doubt(hops),
         connections_front=hops.front.connections,
         connections_back=hops.back.connections,
-        per_call_front=_per_call(hops.front),
-        per_call_back=_per_call(hops.back),
+        per_call_front=_connections_per_call(hops.front),
+        per_call_back=_connections_per_call(hops.back),
         added=_times(hops.added),
         request=_times(hops.request),
         reply=_times(hops.reply),
@@ -155,7 +155,7 @@ def _doubt(hops: Hops) -> str:
     return f"{missing:,} of {calls:,} calls were found on one side of the proxy only"
 
 
-def _per_call(side: HopSide) -> float | None:
+def _connections_per_call(side: HopSide) -> float | None:
     return side.connections_per_call
 
 
@@ -177,13 +177,13 @@ def finding(hops: Hops, stack: Stack) -> PacketFinding | None:
         exchanges=0 if is_stream else held.occurrences,
         ms_total=held.ms_total,
         ms_median=held.ms_median,
-        words=_held_words(hops, held, stack.axes.via),
+        words=_describe_held(hops, held, stack.axes.via),
         test=_switch(stack, *SWITCH, f"{what} comes sooner by the time held"),
         where=tuple(FindingPlace((place.front_packet,), place.ms) for place in held.where),
     )
 
 
-def _held_words(hops: Hops, held: Held, proxy: str) -> str:
+def _describe_held(hops: Hops, held: Held, proxy: str) -> str:
     times = f"for {held.ms_median or 0:.1f} ms in the median."
     if held is hops.held_parts:
         return (

@@ -42,7 +42,7 @@ def loads(every: Iterable[LoadRecord]) -> str:
         amount, kind = _amount(described)
         kind = ", with ".join((kind, *map(background, described.background)))
         amounts.setdefault(kind, []).append(amount)
-    return " and ".join(_counted(shown, kind) for kind, shown in amounts.items())
+    return " and ".join(_format_amounts(shown, kind) for kind, shown in amounts.items())
 
 
 def background(group: BackgroundRecord) -> str:
@@ -108,13 +108,13 @@ def _bursts(described: LoadRecord) -> str:
     return f"calls {pace}, {format_seconds(described.gap_s or 0.0)} apart{how}"
 
 
-def _counted(amounts: Sequence[str], kind: str) -> str:
+def _format_amounts(amounts: Sequence[str], kind: str) -> str:
     if list(amounts) == ["1"]:
         kind = kind.replace("users", "user", 1)
-    return f"{listed(amounts)} {kind}".strip()
+    return f"{join_words(amounts)} {kind}".strip()
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
@@ -147,13 +147,13 @@ class Names:
 
     def setting(self, point: Point) -> str:
         """``Hello 14 B, 32 users``, plus link, class and options that differ within the run."""
-        return ", ".join((message(point), load(point.load), *self.differing(point)))
+        return ", ".join((message(point), load(point.load), *self.list_differing_conditions(point)))
 
     def load(self, point: Point) -> str:
         """``32 users``, plus link, class and options that differ within the run."""
-        return ", ".join((load(point.load), *self.differing(point)))
+        return ", ".join((load(point.load), *self.list_differing_conditions(point)))
 
-    def differing(self, point: Point) -> list[str]:
+    def list_differing_conditions(self, point: Point) -> list[str]:
         """Link, semantic class and options that differ within the run."""
         own = ((k, v) for k, v in _conditions(point).items() if k not in self._shared)
         return [_condition(key, value) for key, value in own]
@@ -163,7 +163,7 @@ class Names:
         users``."""
         groups: dict[tuple[str, ...], list[LoadRecord]] = {}
         for point in points:
-            where = (message(point), *self.differing(point))
+            where = (message(point), *self.list_differing_conditions(point))
             groups.setdefault(where, []).append(point.load)
         return ", ".join(
             f"{', '.join(where)} with {loads(described)}" for where, described in groups.items()

@@ -134,17 +134,17 @@ def _refuse_death(context: TrialContext, called: Called) -> None:
 def _watch_calls(
     context: TrialContext, observer: Observer, noise: SystemNoiseSampler
 ) -> RunObserver:
-    def on_tick() -> None:
+    def tick_all() -> None:
         noise.tick()
         observer.tick()
         context.tick()
 
-    def on_progress(progress: Progress) -> None:
+    def report_progress(progress: Progress) -> None:
         noise.progress(progress.phase)
         observer.progress(progress)
         context.setup.lab.on_progress(progress)
 
-    return RunObserver(on_progress, on_tick)
+    return RunObserver(report_progress, tick_all)
 
 
 def _time_codec(setup: TrialSetup, service: Service) -> CodecRecord:

@@ -55,7 +55,7 @@ class Observer:
         began_ns = time.monotonic_ns()
         self._due_ns = _later(began_ns, LAST_GAP_S)
         self.text_before = service.scrape()
-        self._sampled(began_ns, self.text_before)
+        self._take_sample(began_ns, self.text_before)
         self.text_after = ""
         self.tick()
 
@@ -98,20 +98,20 @@ class Observer:
         self.tick()
         began_ns = time.monotonic_ns()
         self.text_after = self._service.scrape()
-        self._sampled(began_ns, self.text_after)
+        self._take_sample(began_ns, self.text_after)
 
     def findings(self, start_ns: int, end_ns: int) -> ServiceRecord:
         """Observations of the service for a window with these ends."""
         before, after = metrics.parse(self.text_before), metrics.parse(self.text_after)
-        self.series.opened(start_ns)
+        self.series.open_window(start_ns)
         return ServiceRecord(
             cpu_s=self._cpu[-1].value - self._cpu[0].value if self._cpu else None,
             cpu_window_s=metrics.growth(self._cpu, start_ns, end_ns),
             rss_max_bytes=self._service.rss_max_bytes(),
-            switches_involuntary_per_s=self._switched_per_s(),
-            calls_seen=_counted(before, after, "wirelab_calls_total"),
-            errors_seen=_counted(before, after, "wirelab_errors_total"),
-            connections_seen=_counted(before, after, "wirelab_connections_total"),
+            switches_involuntary_per_s=self._switches_per_s(),
+            calls_seen=_count_increase(before, after, "wirelab_calls_total"),
+            errors_seen=_count_increase(before, after, "wirelab_errors_total"),
+            connections_seen=_count_increase(before, after, "wirelab_connections_total"),
             concurrency_seen=self._concurrency(start_ns, end_ns),
             runtime_metrics=self.series.summary(start_ns, end_ns),
             metrics=after,
@@ -121,7 +121,7 @@ class Observer:
         """See :func:`wirelab.trial.idle_cpu.estimate_idle_cpu`."""
         return estimate_idle_cpu(self._cpu, own, whole)
 
-    def _switched_per_s(self) -> float | None:
+    def _switches_per_s(self) -> float | None:
         """Involuntary context switches between the first and the last sample of the window, of the
         threads that existed then; None if the window was too short for two counts."""
         if len(self._switches) < 2:
@@ -137,7 +137,7 @@ class Observer:
             self._due_ns = _later(time.monotonic_ns(), self._busy_gap_s)
             self._busy_gap_s = min(2 * self._busy_gap_s, BUSY_GAP_S_MAX)
             return
-        counters, at_ns = self._sampled(began_ns, text)
+        counters, at_ns = self._take_sample(began_ns, text)
         if self._measuring and counters:
             busy = metrics.total(counters, "wirelab_call_seconds_total")
             self._busy.append(Sample(at_ns, busy))
@@ -145,7 +145,7 @@ class Observer:
         self._due_ns = _later(began_ns, self._gap_s)
         self._gap_s = min(2 * self._gap_s, LAST_GAP_S)
 
-    def _sampled(self, began_ns: int, text: str) -> tuple[Metrics, int]:
+    def _take_sample(self, began_ns: int, text: str) -> tuple[Metrics, int]:
         """Samples of the scrape that has just ended, and their time."""
         at_ns = (began_ns + time.monotonic_ns()) // 2
         counters = metrics.parse(text)
@@ -164,7 +164,7 @@ class Observer:
         return (last.value - first.value) * 1e9 / (last.at_ns - first.at_ns)
 
 
-def _counted(before: Metrics, after: Metrics, name: str) -> int | None:
+def _count_increase(before: Metrics, after: Metrics, name: str) -> int | None:
     """Increase of a counter; None for a service without metrics."""
     return round(metrics.total(after, name) - metrics.total(before, name)) if after else None
 

@@ -79,7 +79,7 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
     ]
     rationed = cell.stack.axes.client.cpu_percent is not None
     document = {
-        **table.threading(rationed=rationed),
+        **table.thread_options(rationed=rationed),
         "progress_ms": PROGRESS_MS,
         "groups": [probe, *background],
         "allow_any_target": cell.external is not None and not cell.external.is_local,
@@ -101,7 +101,7 @@ def preparation(
     return msgspec.convert({"groups": [group]}, Plan)
 
 
-def warming(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) -> Plan:
+def plan_warmup(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) -> Plan:
     """The engine's plan of the trial's calls that warm up a service of the user's own, made by
     :data:`wirelab.experiment.external.WARM_USERS` users."""
     external = planned.cell.external
@@ -136,7 +136,7 @@ def _authority(external: ExternalService | None) -> Json:
     return {"authority": host} if host else {}
 
 
-def shown(plan: Json) -> Json:
+def hide_secrets(plan: Json) -> Json:
     """The plan as recorded: secrets in contents that come from files are replaced. It is made from
     an experiment without its other secrets."""
     for group in plan["groups"]:

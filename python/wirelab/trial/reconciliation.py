@@ -89,7 +89,7 @@ def log_of(capture: Path) -> Path | None:
     return log if log.is_file() else None
 
 
-def kept(documents: Sequence[Dissection]) -> CallTimes | None:
+def summarize(documents: Sequence[Dissection]) -> CallTimes | None:
     """Summary for a trial's record, from the dissections of its captures, the client's first; None
     if nothing was captured. With both ends also the times of each direction and of the server."""
     found = [document.reconciliation for document in documents]
@@ -98,7 +98,7 @@ def kept(documents: Sequence[Dissection]) -> CallTimes | None:
     return _with(found[0], found[1] if len(found) > 1 else None)
 
 
-def joined(documents: Sequence[Dissection]) -> list[Dissection]:
+def join_dissections(documents: Sequence[Dissection]) -> list[Dissection]:
     """Dissections of a run's captures. If two belong to one trial, their common result is added to
     that of the client's end."""
     servers = {
@@ -106,10 +106,10 @@ def joined(documents: Sequence[Dissection]) -> list[Dissection]:
         for document in documents
         if (file := Path(document.file)).stem.endswith("-server")
     }
-    return [_joined(document, servers) for document in documents]
+    return [_join(document, servers) for document in documents]
 
 
-def _joined(document: Dissection, servers: Mapping[Path, Reconciliation | None]) -> Dissection:
+def _join(document: Dissection, servers: Mapping[Path, Reconciliation | None]) -> Dissection:
     file, own = Path(document.file), document.reconciliation
     other = servers.get(file.parent)
     if own is None or other is None or not file.stem.endswith("-client"):

@@ -198,7 +198,7 @@ def begin_record(setup: TrialSetup) -> Trial:
 
 def complete_record(trial: Trial, measured: MeasuredTrial) -> Trial:
     """The record of a trial with what was measured."""
-    probe, *background = (group.without_histograms() for group in measured.called.groups)
+    probe, *background = (group.remove_histograms() for group in measured.called.groups)
     return replace(
         trial,
         status="measured",

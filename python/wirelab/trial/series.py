@@ -79,7 +79,7 @@ class Series:
                 middle_s = point.start_s + point.duration_s / 2
                 self.add(start_ns + round(middle_s * 1e9), {name: point.ns / 1e9})
 
-    def opened(self, start_ns: int) -> None:
+    def open_window(self, start_ns: int) -> None:
         """Records that the window began at ``start_ns`` of the caller's clock."""
         self._start_ns = start_ns
 
@@ -92,7 +92,7 @@ class Series:
                 grown = growth(samples, start_ns, end_ns)
                 if grown is not None:
                     shown[name] = {"growth": grown}
-            elif inside := _inside(samples, start_ns, end_ns):
+            elif inside := _select_inside(samples, start_ns, end_ns):
                 highest = max(sample.value for sample in inside)
                 shown[name] = {"mean": _mean(inside), "max": highest}
         return shown
@@ -143,7 +143,7 @@ def read(path: Path) -> dict[str, Points]:
     return {name: sorted(points) for name, points in found.items()}
 
 
-def per_second(points: Sequence[tuple[float, float]]) -> Points:
+def rate_per_second(points: Sequence[tuple[float, float]]) -> Points:
     """Increase of a counter per second, at the middle between two samples."""
     return [
         ((before[0] + after[0]) / 2, (after[1] - before[1]) / (after[0] - before[0]))
@@ -174,7 +174,7 @@ def levels(points: Sequence[tuple[float, float]]) -> Points:
     return found
 
 
-def _inside(samples: Sequence[Sample], start_ns: int, end_ns: int) -> list[Sample]:
+def _select_inside(samples: Sequence[Sample], start_ns: int, end_ns: int) -> list[Sample]:
     return [sample for sample in samples if start_ns <= sample.at_ns <= end_ns]
 
 

@@ -36,7 +36,7 @@ from wirelab.records.trial import Check, Trial
 from wirelab.trial import series
 from wirelab.trial.callers.engine import EngineCaller
 from wirelab.trial.observer import Observer
-from wirelab.trial.plans import shown
+from wirelab.trial.plans import hide_secrets
 from wirelab.trial.runner import TrialRunner, begin_record, enter_link
 from wirelab.trial.setup import Lab, TrialSetup
 from wirelab.trial.slice_length import DRAIN_S, SKIP_SHARE, SliceTooShort, check_length
@@ -194,13 +194,13 @@ class SlicedTrial:
     def _drive(self, link: AnyLink, seats: Sequence[Seat], noise: SystemNoiseSampler) -> Outcome:
         first = seats[0].setup
 
-        def on_tick() -> None:
+        def tick_all() -> None:
             noise.tick()
             link.tick()
             for seat in seats:
                 seat.observer.tick()
 
-        def on_progress(progress: Progress) -> None:
+        def report_progress(progress: Progress) -> None:
             noise.progress(progress.phase)
             for seat in seats:
                 seat.observer.progress(progress)
@@ -209,7 +209,7 @@ class SlicedTrial:
         recorded = self._plan(
             [EngineCaller(seat.setup).plan_for(seat.service.endpoint) for seat in seats]
         )
-        first.write_json("plan.json", shown(to_json(recorded)))
+        first.write_json("plan.json", hide_secrets(to_json(recorded)))
         revealed = [EngineCaller(seat.setup).reveal_plan(seat.service.endpoint) for seat in seats]
         drive = Drive(
             self._plan(revealed),
@@ -219,7 +219,7 @@ class SlicedTrial:
                 namespace=link.client.namespace,
             ),
             interruption=first.interruption,
-            observer=RunObserver(on_progress, on_tick),
+            observer=RunObserver(report_progress, tick_all),
         )
         outcome = drive.outcome()
         first.write_json("result.json", to_json(outcome))
@@ -265,7 +265,7 @@ def _finish(
     return replace(
         trial,
         status="measured",
-        result=result.without_histograms(),
+        result=result.remove_histograms(),
         engine=_read_caller(outcome, own),
         service=seat.service.complete(findings),
         slices=slices,

@@ -52,7 +52,7 @@ class TakenPackets:
             return None
         return msgspec.structs.replace(
             dissected.brief(documents[0]),
-            reconciliation=None if log.left_out else reconciliation.kept(documents),
+            reconciliation=None if log.left_out else reconciliation.summarize(documents),
             not_reconciled=log.left_out,
         )
 

@@ -61,11 +61,11 @@ def classify(began_s: Floats, took_s: Floats) -> Kind:
         return Kind("constant", f"gaps keep to a clock of {digits(1.0 / gap)}/s")
     found = coupling.measure_coupling(began_s, took_s)
     if found.in_flight_max == 1:
-        decided = _by_slope(coupling.measure_slope(began_s, took_s), began_s, steady)
+        decided = _classify_by_slope(coupling.measure_slope(began_s, took_s), began_s, steady)
         if decided is not None:
             return decided
     if found.closed > CLOSED_MIN:
-        return Kind("closed", _waiting(found))
+        return Kind("closed", _describe_waiting(found))
     if found.open > OPEN_MIN:
         reason = f"requests begin independently of those in flight, at most {found.in_flight_max}"
         return _open(began_s, steady, reason)
@@ -77,7 +77,7 @@ def _has_clock(steady: Steadiness) -> bool:
     return is_corrected and steady.lag > TRIGGERED_LAG
 
 
-def _waiting(found: Coupling) -> str:
+def _describe_waiting(found: Coupling) -> str:
     if found.users == found.in_flight_max:
         return f"no request begins while {found.users} are in flight"
     return (
@@ -86,7 +86,7 @@ def _waiting(found: Coupling) -> str:
     )
 
 
-def _by_slope(slope: Slope, began_s: Floats, steady: Steadiness) -> Kind | None:
+def _classify_by_slope(slope: Slope, began_s: Floats, steady: Steadiness) -> Kind | None:
     """Of requests one after the other; None if latencies vary too little to decide."""
     value, error = slope.value, slope.error
     if value > ERRORS * error and abs(value - 1.0) < max(0.3, 3.0 * error):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from wirelab.documents.dissection import Dissection
-from wirelab.format.counting import counted, plural
+from wirelab.format.counting import format_count, plural
 from wirelab.format.numbers import digits, percent, quantity
 from wirelab.loadtools.tool_report import ToolOptions, ToolReport
 from wirelab.process import metrics
@@ -73,7 +73,7 @@ class Verdict:
 def judge(case: Case) -> list[Check]:
     """All checks that apply."""
     found = (check(case) for check in _applicable(case))
-    return without_unread([check for check in found if check is not None], case.options)
+    return replace_unread([check for check in found if check is not None], case.options)
 
 
 def _applicable(case: Case) -> tuple[Callable[[Case], Check | None], ...]:
@@ -82,7 +82,7 @@ def _applicable(case: Case) -> tuple[Callable[[Case], Check | None], ...]:
     return _ENCRYPTED if traffic.is_encrypted(case.document) else _FIRST
 
 
-def without_unread(found: Sequence[Check], options: ToolOptions | None) -> list[Check]:
+def replace_unread(found: Sequence[Check], options: ToolOptions | None) -> list[Check]:
     """The checks, of which those that depend on a part of the command line that is not understood
     are replaced by that reason."""
     reasons: dict[str, list[str]] = {}
@@ -97,7 +97,7 @@ def without_unread(found: Sequence[Check], options: ToolOptions | None) -> list[
     return [*seen, *unread.values()]
 
 
-def _ended(case: Case) -> Check | None:
+def _check_end(case: Case) -> Check | None:
     ran = case.measured.ran
     if ran.how == "timeout":
         return Check("end", "marked", f"--timeout ended it after {quantity(ran.seconds, 's')}")
@@ -108,7 +108,7 @@ def _ended(case: Case) -> Check | None:
     if ran.ended.code != 0:
         return Check("end", "marked", f"it ended with {describe_exit(ran.ended.code)}")
     if ran.left:
-        left = f"it left {counted(len(ran.left), 'process')} behind, which wirelab ended"
+        left = f"it left {format_count(len(ran.left), 'process')} behind, which wirelab ended"
         return Check("end", "marked", f"{left}: {', '.join(ran.left)}")
     return Check("end", "ok", "exit code 0")
 
@@ -118,12 +118,14 @@ def _capture(case: Case) -> Check | None:
     damaged = case.document.capture.damaged
     if damaged:
         return Check("capture", "marked", f"the capture is damaged: {damaged}")
-    packets = counted(case.measured.capture.packets, "packet")
+    packets = format_count(case.measured.capture.packets, "packet")
     if others := case.measured.others:
-        count, whose = counted(others.connections, "connection"), ", ".join(others.processes)
+        count, whose = format_count(others.connections, "connection"), ", ".join(others.processes)
         packets = f"{packets} (without {count} of other processes: {whose})"
     if drops:
-        return Check("capture", "marked", f"{counted(drops, 'packet')} lost, {packets} captured")
+        return Check(
+            "capture", "marked", f"{format_count(drops, 'packet')} lost, {packets} captured"
+        )
     return Check("capture", "ok", f"{packets}, none lost")
 
 
@@ -133,10 +135,10 @@ def _link(case: Case) -> Check | None:
     if not drops:
         return None
     text = ", ".join(f"{way} {count:,}" for way, count in drops.items())
-    return Check.judged("link", not any(drops.values()), f"dropped by its devices: {text}")
+    return Check.judge("link", not any(drops.values()), f"dropped by its devices: {text}")
 
 
-def _seen(case: Case) -> Check | None:
+def _check_traffic(case: Case) -> Check | None:
     """Why no request was found."""
     if case.exchanges:
         return None
@@ -145,7 +147,7 @@ def _seen(case: Case) -> Check | None:
     return Check("traffic", "marked", traffic.explain_silence(case.measured))
 
 
-def _encrypted_connections(case: Case) -> Check | None:
+def _check_encrypted_connections(case: Case) -> Check | None:
     """Connections, which are seen without the secrets of TLS."""
     options, opened = case.options, case.document.flows.opened
     if options is None or options.reuse is None:
@@ -154,29 +156,31 @@ def _encrypted_connections(case: Case) -> Check | None:
     if options.reuse:
         if options.connections is None:
             return None
-        reason = f"{counted(opened, 'connection')} opened; requested: {options.connections:,}, "
+        reason = (
+            f"{format_count(opened, 'connection')} opened; requested: {options.connections:,}, "
+        )
         right = opened <= options.connections
-        return Check.judged("connections", right, f"{reason}persistent ({given})")
+        return Check.judge("connections", right, f"{reason}persistent ({given})")
     requests = case.report.requests if case.report else None
     if requests is None:
         return None
-    reported = counted(requests, "request")
-    reason = f"{counted(opened, 'connection')} opened for {reported} of its report"
+    reported = format_count(requests, "request")
+    reason = f"{format_count(opened, 'connection')} opened for {reported} of its report"
     right = abs(opened - requests) <= max(COUNT_OFF * requests, options.connections or 0)
-    return Check.judged("connections", right, f"{reason}; requested: one per request ({given})")
+    return Check.judge("connections", right, f"{reason}; requested: one per request ({given})")
 
 
-def _counted(case: Case) -> Check | None:
+def _check_requests(case: Case) -> Check | None:
     if case.report is None or case.report.requests is None:
         return None
     seen, said = case.exchanges, case.report.requests
-    answered = window.answered(case.document)
+    answered = window.count_answered(case.document)
     # The last replies may be unread when it stops.
     unread = _users(case.document, case.users)
     reason = f"{said:,} in its report, {seen:,} in the packets"
     if answered != seen:
         reason = f"{reason}, {answered:,} with a whole reply"
-    return Check.judged("requests", answered - unread <= said <= seen + unread, reason)
+    return Check.judge("requests", answered - unread <= said <= seen + unread, reason)
 
 
 def _users(document: Dissection, users: int | None) -> int:
@@ -186,13 +190,13 @@ def _users(document: Dissection, users: int | None) -> int:
     return seen if users is None else min(users, seen)
 
 
-def _refused(case: Case) -> Check | None:
+def _check_refused(case: Case) -> Check | None:
     refused, report = case.document.flows.refused, case.report
     if not refused or report is None or report.failed is None:
         return None
-    in_report = counted(report.failed, "failure")
+    in_report = format_count(report.failed, "failure")
     reason = f"{refused:,} refused in the packets, {in_report} in its report"
-    return Check.judged("connects", refused <= report.failed, reason)
+    return Check.judge("connects", refused <= report.failed, reason)
 
 
 def _duration(case: Case) -> Check | None:
@@ -214,12 +218,12 @@ def _errors(case: Case) -> Check | None:
     bad = bad_replies(case.document, case.options)
     if case.report is None or case.report.failed is None:
         return None
-    in_report = counted(case.report.failed, "failure")
+    in_report = format_count(case.report.failed, "failure")
     bad_ones = f"{bad:,} bad {plural(bad, 'reply')}"
     reason = f"{bad_ones} in the packets, {in_report} in its report"
     if not bad and not case.report.failed:
         return Check("errors", "ok", "none in the packets, none in its report")
-    return Check.judged("errors", bad <= case.report.failed, reason)
+    return Check.judge("errors", bad <= case.report.failed, reason)
 
 
 def bad_replies(document: Dissection, options: ToolOptions | None = None) -> int:
@@ -229,10 +233,10 @@ def bad_replies(document: Dissection, options: ToolOptions | None = None) -> int
     for named in document.exchanges.by_name:
         bad += sum(n for s, n in named.status.items() if _is_bad(named.protocol, s))
     broken = document.exchanges.endings.get("broken", 0)
-    return bad + max(0, broken - _left(document, options))
+    return bad + max(0, broken - _limit_in_flight_at_end(document, options))
 
 
-def _left(document: Dissection, options: ToolOptions | None) -> int:
+def _limit_in_flight_at_end(document: Dissection, options: ToolOptions | None) -> int:
     """Maximum number of requests in flight when the command ends."""
     if options is not None and options.requests is not None:
         return 0
@@ -249,7 +253,7 @@ def _is_bad(protocol: str, status: str) -> bool:
 def _connections(case: Case) -> Check | None:
     used = case.document.exchanges.connections
     words = (
-        f"{counted(case.exchanges, 'request')} on {counted(used.used, 'connection')}, "
+        f"{format_count(case.exchanges, 'request')} on {format_count(used.used, 'connection')}, "
         f"at most {used.exchanges_max:,} on one"
     )
     options = case.options
@@ -258,9 +262,9 @@ def _connections(case: Case) -> Check | None:
     given = ", ".join(options.options) or "its defaults"
     if not options.reuse:
         right = used.exchanges_max <= 1
-        return Check.judged("connections", right, f"{words}; requested: one per request ({given})")
+        return Check.judge("connections", right, f"{words}; requested: one per request ({given})")
     if options.connections is None:
-        return Check.judged("connections", used.used_once < used.used, words)
+        return Check.judge("connections", used.used_once < used.used, words)
     # Each of these may be replaced by another.
     ended, given_up = used.ended_by_server, used.given_up
     if ended:
@@ -271,16 +275,16 @@ def _connections(case: Case) -> Check | None:
     requested = f"requested: {options.connections:,}, persistent ({given})"
     if case.exchanges >= 2 * options.connections and options.rate is None:
         right = right and used.used >= options.connections
-    return Check.judged("connections", right, f"{words}; {requested}")
+    return Check.judge("connections", right, f"{words}; {requested}")
 
 
-def _in_flight(case: Case) -> Check | None:
+def _check_in_flight(case: Case) -> Check | None:
     if case.options is None or case.options.in_flight is None:
         return None
     seen = case.document.exchanges.connections.in_flight_max
     allowed = case.options.in_flight
     reason = f"at most {seen} in flight on one connection, requested: {allowed}"
-    return Check.judged("in flight", seen <= allowed, reason)
+    return Check.judge("in flight", seen <= allowed, reason)
 
 
 def _concurrency(case: Case) -> Check | None:
@@ -288,17 +292,17 @@ def _concurrency(case: Case) -> Check | None:
     if case.options is None or case.options.users is None or concurrency is None:
         return None
     users, most = case.options.users, concurrency.max
-    reason = f"{counted(users, 'user')} requested; {concurrency.mean:.1f} requests in flight "
+    reason = f"{format_count(users, 'user')} requested; {concurrency.mean:.1f} requests in flight "
     reason = f"{reason}on average, {most} at most"
     needed = 0 if case.options.rate or case.exchanges < 4 * users else users / 2
-    return Check.judged("concurrency", needed <= most <= users, reason)
+    return Check.judge("concurrency", needed <= most <= users, reason)
 
 
 def _arrivals(case: Case) -> Check | None:
     """Whether a declared rate was kept while replies were late (coordinated omission)."""
     load, rate = case.document.load, case.options.rate if case.options else None
     if rate is None:
-        return _closed(case)
+        return _check_closed_load(case)
     held = (load.per_s or 0.0) / rate
     pause = load.pause_waiting
     due = pause.us / 1e6 * rate if pause else 0.0
@@ -315,7 +319,7 @@ def _arrivals(case: Case) -> Check | None:
     return Check("arrivals", "ok", reason)
 
 
-def _closed(case: Case) -> Check | None:
+def _check_closed_load(case: Case) -> Check | None:
     if case.kind.name != "closed":
         return None
     pause = case.document.load.pause_waiting
@@ -341,7 +345,7 @@ def _latency(case: Case) -> Check | None:
     coarse = f" (printed in steps of {quantity(step, 's')})" if step else ""
     reason = (
         f"{worst.name} is {quantity(worst.tool_s, 's')}{coarse} in the report, "
-        f"{_seen_time(worst)} in the packets"
+        f"{_format_wire_time(worst)} in the packets"
     )
     late = [pair for pair in case.pairs if pair.undecided]
     if late and not off:
@@ -349,18 +353,18 @@ def _latency(case: Case) -> Check | None:
         return Check.unmeasurable(
             "latency",
             f"{worst.name} is {quantity(worst.tool_s, 's')}{coarse} in the report, "
-            f"{_seen_time(worst)} in the packets: the machine may have added "
+            f"{_format_wire_time(worst)} in the packets: the machine may have added "
             f"{quantity(worst.machine_s, 's')}, since a thread that only slept was as late",
         )
     if not off:
         steps = [pair for pair in case.pairs if pair.wire_range_s and pair is not worst]
-        others = [f"{pair.name} is at a step: {_seen_time(pair)}" for pair in steps]
+        others = [f"{pair.name} is at a step: {_format_wire_time(pair)}" for pair in steps]
         return Check("latency", "ok", "; ".join([reason, *others]))
     correction = f". {case.report.correction}" if case.report.correction else ""
-    return Check("latency", "marked", f"{reason}: {_why(worst)}{correction}")
+    return Check("latency", "marked", f"{reason}: {_explain(worst)}{correction}")
 
 
-def _seen_time(pair: Pair) -> str:
+def _format_wire_time(pair: Pair) -> str:
     """In the packets; at a step, the values on both sides of it."""
     if pair.wire_range_s is None:
         return quantity(pair.wire_s, "s")
@@ -368,7 +372,7 @@ def _seen_time(pair: Pair) -> str:
     return f"{quantity(low, 's')} to {quantity(high, 's')}"
 
 
-def _why(pair: Pair) -> str:
+def _explain(pair: Pair) -> str:
     more = pair.tool_s - (pair.wire_range_s[1] if pair.wire_range_s else pair.wire_s)
     if more > 0:
         return (
@@ -378,7 +382,7 @@ def _why(pair: Pair) -> str:
     return "it does not include all of the time on the wire"
 
 
-def _connecting(case: Case) -> Check | None:
+def _check_connecting(case: Case) -> Check | None:
     """Time before the start of the reported latency, which every request spends."""
     added = comparison.connect_s(case.document)
     if added is None or case.report is None or case.report.has_connect:
@@ -391,7 +395,7 @@ def _connecting(case: Case) -> Check | None:
         f"{case.report.figure} excludes connecting: {quantity(added, 's')} from SYN to request "
         f"(median), {percent(share)} of a caller's wait ({quantity(added + wire, 's')})"
     )
-    return Check.judged("connecting", share <= comparison.OFF, reason)
+    return Check.judge("connecting", share <= comparison.OFF, reason)
 
 
 def _tool_cpu(case: Case) -> Check | None:
@@ -405,9 +409,9 @@ def _tool_cpu(case: Case) -> Check | None:
     usable = min(measured.cores, measured.ran.threads_max())
     thread = measured.ran.busiest_thread(*span)
     busiest = "" if thread is None else f", busiest thread {percent(thread)} of one core"
-    reason = f"{used:.2f} of {counted(usable, 'usable core')}{busiest}"
+    reason = f"{used:.2f} of {format_count(usable, 'usable core')}{busiest}"
     free = used <= SATURATED * usable and (thread or 0.0) <= SATURATED
-    return Check.judged("tool's CPU", free, reason if free else f"saturated: {reason}")
+    return Check.judge("tool's CPU", free, reason if free else f"saturated: {reason}")
 
 
 def tool_cores(measured: Measured) -> float | None:
@@ -424,20 +428,22 @@ def _machine(case: Case) -> Check | None:
     busy = case.measured.machine_busy
     if busy is None:
         return None
-    reason = f"{percent(busy)} of {counted(case.measured.cores, 'core')} busy with all processes"
+    reason = (
+        f"{percent(busy)} of {format_count(case.measured.cores, 'core')} busy with all processes"
+    )
     free = busy <= MACHINE_FULL
-    return Check.judged(
+    return Check.judge(
         "machine", free, reason if free else f"{reason}: times include waiting for a core"
     )
 
 
-_FIRST: tuple[Callable[[Case], Check | None], ...] = (_ended, _capture, _link, _seen)
-_ENCRYPTED = (*_FIRST, _encrypted_connections, _tool_cpu, _machine)
+_FIRST: tuple[Callable[[Case], Check | None], ...] = (_check_end, _capture, _link, _check_traffic)
+_ENCRYPTED = (*_FIRST, _check_encrypted_connections, _tool_cpu, _machine)
 _CHECKS: tuple[Callable[[Case], Check | None], ...] = (
     *_FIRST,
-    *(_counted, _errors, _refused, _duration, _rate, _load_end),
-    *(_connections, _in_flight, _concurrency, _arrivals),
-    *(_latency, _connecting, _tool_cpu, _machine),
+    *(_check_requests, _errors, _check_refused, _duration, _rate, _load_end),
+    *(_connections, _check_in_flight, _concurrency, _arrivals),
+    *(_latency, _check_connecting, _tool_cpu, _machine),
 )
 
 

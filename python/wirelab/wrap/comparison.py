@@ -78,13 +78,13 @@ class Latencies:
         """To three digits, as the bins."""
         return self._sum_s / self.count
 
-    def at_rank(self, rank: int) -> float:
+    def value_at_rank(self, rank: int) -> float:
         """The value of a rank, from 1."""
         return self._s[bisect_left(self._ranks, min(max(rank, 1), self.count))]
 
     def percentile(self, name: str) -> float:
         """By the nearest rank."""
-        return self.at_rank(nearest_rank(SHARES[name], self.count))
+        return self.value_at_rank(nearest_rank(SHARES[name], self.count))
 
 
 def tool_ranks(definition: PercentileDefinition, share: float, count: int) -> tuple[int, int]:
@@ -114,7 +114,7 @@ def wire_times(document: Dissection) -> dict[str, float]:
     return (
         {"mean": known.mean_s}
         | {name: known.percentile(name) for name in enough}
-        | {"max": known.at_rank(known.count)}
+        | {"max": known.value_at_rank(known.count)}
     )
 
 
@@ -205,8 +205,8 @@ def _range(
         return known.mean_s, known.mean_s
     if name == "max":
         # The tool may not have read the longest.
-        return known.at_rank(known.count - edge), known.at_rank(known.count)
+        return known.value_at_rank(known.count - edge), known.value_at_rank(known.count)
     share, count = SHARES[name], known.count
     first, last = tool_ranks(definition, share, count)
     own = nearest_rank(share, count)
-    return known.at_rank(min(first, own) - edge), known.at_rank(max(last, own) + edge)
+    return known.value_at_rank(min(first, own) - edge), known.value_at_rank(max(last, own) + edge)

@@ -14,7 +14,7 @@ def find_kind(load: Load, options: ToolOptions | None) -> Kind:
     """``load`` is that of a dissection with a sample. The options are accepted if the packets do
     not contradict them."""
     concurrency = load.concurrency
-    seen = _by_packets(load)
+    seen = _classify_by_packets(load)
     users = options.users if options and options.rate is None else None
     if seen.name == "closed" or users is None or concurrency is None:
         return seen
@@ -25,7 +25,7 @@ def find_kind(load: Load, options: ToolOptions | None) -> Kind:
     return seen
 
 
-def _by_packets(load: Load) -> Kind:
+def _classify_by_packets(load: Load) -> Kind:
     if load.requests < REQUESTS_MIN:
         return Kind("undecided", f"fewer than {REQUESTS_MIN} requests")
     if load.sample is None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from wirelab.documents.dissection import Dissection, FlowSums, Load
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import NONE, digits, percent, quantity
 from wirelab.loadtools.tool_report import ToolOptions
 from wirelab.records.wire import PacketFinding
@@ -22,7 +22,14 @@ from wirelab.wrap.comparison import NAMES
 from wirelab.wrap.kind import Kind
 from wirelab.wrap.result import Result
 from wirelab.wrap.session import Measured
-from wirelab.wrap.text import KINDS, MARKS, NOT_TESTED, around, compared_times, marked_first
+from wirelab.wrap.text import (
+    KINDS,
+    MARKS,
+    NOT_TESTED,
+    list_circumstances,
+    list_compared_times,
+    sort_marked_first,
+)
 
 TITLE_MAX = 120
 """Maximum length of the command in the title; the complete command is below it."""
@@ -53,7 +60,7 @@ def html(result: Result) -> str:
     document = result.measured.document
     sections = [
         _trust(result),
-        packet_waits.section(document.waits, packet_waits.seen(document)),
+        packet_waits.section(document.waits, packet_waits.summarize_seen(document)),
         _connections(result),
         _requests(result),
         _load(document.load, result.kind),
@@ -66,7 +73,7 @@ def html(result: Result) -> str:
     command = target.as_typed(result.measured.command)
     facts = [
         ("Command", command),
-        *((name[0].upper() + name[1:], words) for name, words in around(result)),
+        *((name[0].upper() + name[1:], words) for name, words in list_circumstances(result)),
     ]
     page = HtmlPage(
         command if len(command) <= TITLE_MAX else f"{command[: TITLE_MAX - 1]}…",
@@ -79,7 +86,7 @@ def html(result: Result) -> str:
 
 
 def _trust(result: Result) -> Section:
-    ordered = marked_first(result.checks)
+    ordered = sort_marked_first(result.checks)
     rows = [
         (check.name, f"{MARKS[check.outcome]} {check.outcome}", check.reason) for check in ordered
     ]
@@ -99,16 +106,16 @@ def _connections(result: Result) -> Section:
         ("that carried several", f"{flows.reused:,}"),
         ("requests on one, at most", f"{used.exchanges_max:,}"),
         ("requests in flight on one, at most", f"{used.in_flight_max:,}"),
-        ("requested", _requested(result.options) if result.options else NONE),
+        ("requested", _describe_requested_load(result.options) if result.options else NONE),
     ]
     return Section("Connections", tables=(_values(rows), _flows(flows)))
 
 
-def _requested(options: ToolOptions) -> str:
+def _describe_requested_load(options: ToolOptions) -> str:
     """The load that the tool's options request."""
     reuse = {True: "connections kept", False: "one connection per request", None: ""}[options.reuse]
     amounts = ("connection", options.connections), ("user", options.users)
-    requested = [counted(count, noun) for noun, count in amounts if count is not None]
+    requested = [format_count(count, noun) for noun, count in amounts if count is not None]
     rate = [] if options.rate is None else [f"{digits(options.rate)} requests/s"]
     given = ", ".join(options.options) or "its defaults"
     return f"{', '.join(filter(None, (*requested, *rate, reuse))) or 'nothing'} ({given})"
@@ -126,7 +133,7 @@ def _flows(flows: FlowSums) -> Table:
         ]
         for flow in flows.list
     ]
-    shown = f"The first of {counted(flows.count, 'connection')}"
+    shown = f"The first of {format_count(flows.count, 'connection')}"
     caption = shown if len(rows) < flows.count else "Every connection"
     return Table(columns, rows, caption, range(5, 10))
 
@@ -149,7 +156,7 @@ def _requests(result: Result) -> Section:
     left = len(exchanges.by_name) - len(rows)
     more = (f"{left:,} more in wrap.json.",) if left else ()
     endings = ", ".join(f"{name} {count:,}" for name, count in exchanges.endings.items() if count)
-    total = counted(exchanges.count, "request")
+    total = format_count(exchanges.count, "request")
     summary = f"{total}; {result.statuses()}; ended: {endings or 'none'}."
     return Section("Requests", (summary, *more), (Table(columns, rows, "", (2, 4, 5, 6, 7)),))
 
@@ -157,13 +164,13 @@ def _requests(result: Result) -> Section:
 def _load(load: Load, kind: Kind) -> Section:
     """Concurrency and arrivals."""
     words = KINDS[kind.name]
-    concurrency = Section("Concurrency", tables=(_values(_under_way(load)),))
-    arrivals = Section("Arrivals", tables=(_values(_begun(load)),))
+    concurrency = Section("Concurrency", tables=(_values(_list_concurrency(load)),))
+    arrivals = Section("Arrivals", tables=(_values(_list_requests(load)),))
     summary = f"{words[0].upper()}{words[1:]}: {kind.reason}."
     return Section("Load", (summary,), sections=(concurrency, arrivals))
 
 
-def _under_way(load: Load) -> Rows:
+def _list_concurrency(load: Load) -> Rows:
     seen = load.concurrency
     if not seen:
         return [("requests in flight", NONE)]
@@ -176,7 +183,7 @@ def _under_way(load: Load) -> Rows:
     ]
 
 
-def _begun(load: Load) -> Rows:
+def _list_requests(load: Load) -> Rows:
     rows = [
         ("requests begun", f"{load.requests:,}"),
         ("within", quantity(load.seconds, "s")),
@@ -197,7 +204,7 @@ def _begun(load: Load) -> Rows:
 
 
 def _latency(result: Result) -> Section | None:
-    wire = compared_times(result)
+    wire = list_compared_times(result)
     if not wire:
         return None
     reported, tool = result.report.latency_s if result.report else {}, result.tool_name
@@ -216,13 +223,13 @@ def _latency(result: Result) -> Section | None:
     table = Table(["", "packets", tool, "ratio", "judged"], rows, "", (1, 2, 3))
     drawn = _curves(wire, reported, tool)
     figures = () if drawn is None else (drawn,)
-    connecting = _connecting(result.measured.document.load)
+    connecting = _tabulate_connecting(result.measured.document.load)
     note = result.report.correction if result.report else ""
     words = (_LATENCY, f"{note}.") if note else (_LATENCY,)
     return Section("Latency", words, (table, *connecting), figures)
 
 
-def _connecting(load: Load) -> Iterator[Table]:
+def _tabulate_connecting(load: Load) -> Iterator[Table]:
     connect = load.connect_us
     if connect:
         rows = [("median", _us(connect.p50)), ("connections", f"{connect.n:,}")]
@@ -276,7 +283,7 @@ def _output(measured: Measured) -> Section | None:
     text = measured.ran.output.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
         return None
-    cut = f"The last {OUTPUT_MAX:,} of {counted(len(text), 'character')}."
+    cut = f"The last {OUTPUT_MAX:,} of {format_count(len(text), 'character')}."
     notes = (cut,) if len(text) > OUTPUT_MAX else ()
     return Section("Output of the tool", notes, verbatim=text[-OUTPUT_MAX:])
 

@@ -109,7 +109,7 @@ def run(
             environment=environment or {},
             holder=containment.folder,
         )
-        child = _started(command, options, outputs)
+        child = _start(command, options, outputs)
         try:
             outputs.close_ends_of_command()
             return _Run(child, outputs, containment).to_end(seconds_max, interruption, on_tick)
@@ -117,7 +117,7 @@ def run(
             child.kill()
 
 
-def _started(command: Sequence[str], options: ProcessOptions, outputs: Outputs) -> Child:
+def _start(command: Sequence[str], options: ProcessOptions, outputs: Outputs) -> Child:
     try:
         return Child(
             command,
@@ -190,7 +190,7 @@ class _Run:
             seconds,
             self._pipes.text(),
             self._pipes.cut,
-            _rising(self._cpu),
+            _make_rising(self._cpu),
             self._threads,
             self._most,
             left,
@@ -207,7 +207,7 @@ class _Run:
             pass
 
     @staticmethod
-    def _over(seconds: float | None, began: float) -> bool:
+    def _is_over(seconds: float | None, began: float) -> bool:
         return seconds is not None and time.monotonic() - began > seconds
 
     def _reason(
@@ -222,7 +222,7 @@ class _Run:
             return "stopped"
         if interruption.requested:
             return "interrupted"
-        return "timeout" if self._over(seconds_max, self._began) else "ended"
+        return "timeout" if self._is_over(seconds_max, self._began) else "ended"
 
     def _own_pids(self) -> set[int]:
         pid = self._child.pid
@@ -250,7 +250,7 @@ class _Run:
         self._threads.append(Threads(now, threads))
 
 
-def _rising(samples: list[Sample]) -> list[Sample]:
+def _make_rising(samples: list[Sample]) -> list[Sample]:
     """The final value of the kernel may be less than the sum, because it counts only processes that
     were waited for."""
     if len(samples) > 1 and samples[-1].value < samples[-2].value:

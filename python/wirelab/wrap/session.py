@@ -235,7 +235,9 @@ class _Session:
         service, service_record = self._service(link)
         command = list(order.command)
         if service is not None:
-            command = target.filled(command, _service_address(order, service.ready.address))
+            command = target.fill_placeholders(
+                command, _service_address(order, service.ready.address)
+            )
             number = int(service.ready.address.rpartition(":")[2])
         else:
             number = order.port or target.port(command)

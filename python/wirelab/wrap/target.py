@@ -56,7 +56,7 @@ class ServiceAddress:
         return dict(zip(PLACEHOLDERS, (url, self.address, host, port), strict=True))
 
 
-def filled(command: Sequence[str], service: ServiceAddress) -> list[str]:
+def fill_placeholders(command: Sequence[str], service: ServiceAddress) -> list[str]:
     """The command with its placeholders replaced. Raises :class:`UsageError` if a placeholder has
     no value for this service."""
     words = list(command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from wirelab.format import wrapping
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import NONE, digits, percent, quantity, sanitize
 from wirelab.process.children import describe_exit
 from wirelab.records.trial import Check
@@ -33,11 +33,11 @@ KINDS = {
 
 def lines(result: Result) -> Iterator[str]:
     """The verdict first, then its evidence."""
-    yield from _wrapped(f"wrapped: {target.as_typed(result.measured.command)}", "  ")
+    yield from _wrap(f"wrapped: {target.as_typed(result.measured.command)}", "  ")
     yield ""
-    yield from _wrapped(result.verdict.words)
-    for check in marked_first(result.checks):
-        yield from _wrapped(f"{MARKS[check.outcome]} {check.name}: {check.reason}", "  ")
+    yield from _wrap(result.verdict.words)
+    for check in sort_marked_first(result.checks):
+        yield from _wrap(f"{MARKS[check.outcome]} {check.name}: {check.reason}", "  ")
     yield ""
     yield from _wire(result)
     yield from _times(result)
@@ -45,17 +45,17 @@ def lines(result: Result) -> Iterator[str]:
         yield ""
         yield from packet_findings.lines(result.wire.findings, NOT_TESTED)
     yield ""
-    for name, words in around(result):
-        yield from _wrapped(f"{name}: {words}", "  ")
+    for name, words in list_circumstances(result):
+        yield from _wrap(f"{name}: {words}", "  ")
 
 
-def marked_first(checks: Sequence[Check]) -> list[Check]:
+def sort_marked_first(checks: Sequence[Check]) -> list[Check]:
     """The checks that are marked, then those that could not be made, then the others."""
     order = ("marked", "not-measurable", "ok")
     return sorted(checks, key=lambda check: order.index(check.outcome))
 
 
-def compared_times(result: Result) -> dict[str, float]:
+def list_compared_times(result: Result) -> dict[str, float]:
     """Latencies of the packets in seconds: of a figure that was compared, the one that it was
     compared with. p95 is only of a tool that reports it."""
     reported = result.report.latency_s if result.report else {}
@@ -66,7 +66,7 @@ def compared_times(result: Result) -> dict[str, float]:
     } | {pair.name: pair.wire_s for pair in result.compared}
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
+def _wrap(text: str, indent: str = "") -> list[str]:
     return wrapping.wrap(sanitize(text), WIDTH, subsequent_indent=indent) or [""]
 
 
@@ -74,7 +74,9 @@ def _wire(result: Result) -> Iterator[str]:
     document, load = result.measured.document, result.measured.document.load
     used, flows, count = document.exchanges.connections, document.flows, document.exchanges.count
     yield "On the wire"
-    refused = f"; the server refused {counted(flows.refused, 'attempt')}" if flows.refused else ""
+    refused = (
+        f"; the server refused {format_count(flows.refused, 'attempt')}" if flows.refused else ""
+    )
     mean = count / used.used if used.used else 0.0
     rows = [
         (
@@ -112,11 +114,11 @@ def _wire(result: Result) -> Iterator[str]:
     if load.per_s is not None:
         rows.append(("arrivals", f"{digits(load.per_s)}/s over {quantity(load.seconds, 's')}"))
     for name, words in rows:
-        yield from _wrapped(f"  {name:<12} {words}", " " * 15)
+        yield from _wrap(f"  {name:<12} {words}", " " * 15)
 
 
 def _times(result: Result) -> Iterator[str]:
-    wire = compared_times(result)
+    wire = list_compared_times(result)
     if not wire:
         return
     reported = result.report.latency_s if result.report else {}
@@ -128,14 +130,14 @@ def _times(result: Result) -> Iterator[str]:
             seen = quantity(wire[name], "s") if name in wire else NONE
             yield f"  {name:<13}{seen:>12}{own:>12}"
     if result.report and result.report.correction:
-        yield from _wrapped(f"  {result.report.correction}", "  ")
+        yield from _wrap(f"  {result.report.correction}", "  ")
     connect = result.measured.document.load.connect_us
     if connect:
         seen = quantity(connect.p50 * 1e3, "ns")
         yield f"  {'SYN to request':<13}{seen:>11}   (p50 of {connect.n:,})"
 
 
-def around(result: Result) -> Iterator[tuple[str, str]]:
+def list_circumstances(result: Result) -> Iterator[tuple[str, str]]:
     """Facts besides the packets, by name: tool, service, server, TLS, link."""
     tool = result.tool
     busy = "" if tool.cpu_cores is None else f", {tool.cpu_cores:.2f} cores under load"
@@ -143,7 +145,7 @@ def around(result: Result) -> Iterator[tuple[str, str]]:
         "tool",
         (
             f"{describe_exit(tool.exit_code)} after {quantity(tool.seconds, 's')}, "
-            f"{quantity(tool.cpu_s, 's')} CPU{busy}, {counted(tool.threads_max, 'thread')}"
+            f"{quantity(tool.cpu_s, 's')} CPU{busy}, {format_count(tool.threads_max, 'thread')}"
         ),
     )
     service, server, link = result.measured.service, result.server_cpu_cores, result.measured.link

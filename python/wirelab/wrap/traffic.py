@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wirelab.documents.dissection import Dissection
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.wrap import target
 from wirelab.wrap.session import Measured
 
@@ -22,7 +22,7 @@ def is_encrypted(document: Dissection) -> bool:
 
 def explain_encryption(measured: Measured) -> str:
     """What is missing to read the requests, and how to get it."""
-    seen = counted(measured.document.tls.connections, "connection")
+    seen = format_count(measured.document.tls.connections, "connection")
     asked = "COMMAND wrote no secrets of it" if measured.keylog else "--no-keylog was given"
     return f"{seen} used TLS and {asked}. {HOW_TO_GET_SECRETS}"
 
@@ -30,14 +30,14 @@ def explain_encryption(measured: Measured) -> str:
 def explain_silence(measured: Measured) -> str:
     """Why no request was found."""
     document, port = measured.document, measured.port
-    seen = counted(document.flows.count, "connection")
+    seen = format_count(document.flows.count, "connection")
     if not document.capture.tcp_packets:
         return _explain_interface(measured)
     if document.flows.refused:
-        attempts = counted(document.flows.refused, "attempt")
+        attempts = format_count(document.flows.refused, "attempt")
         return f"the server refused {attempts} to connect: nothing listens on port {port} there"
     if document.flows.unanswered:
-        silent = counted(document.flows.unanswered, "attempt")
+        silent = format_count(document.flows.unanswered, "attempt")
         return f"{silent} to connect to port {port} got no answer: a firewall or a wrong address"
     return f"no request was recognised on {seen}"
 

@@ -31,19 +31,19 @@ class Made:
     exit_code: int
 
 
-def bounded(tool: str, made: Made, limits: Limits) -> dict[str, Any]:
+def limit_size(tool: str, made: Made, limits: Limits) -> dict[str, Any]:
     """Text and structured result of a call, at most 20 kB. Raises :class:`OSError` if the whole
     result does not fit and cannot be written to ``runs/``."""
-    document, cut = _fitting(_transferable(made.document))
+    document, cut = _shorten_document(_transferable(made.document))
     text = _start(made.text, TEXT_BYTES_MAX)
     whole = None
     notes = []
     if cut:
         content = json.dumps(made.document, indent=1) + "\n"
-        whole = str(_written(tool, "json", content, limits))
+        whole = str(_write_file(tool, "json", content, limits))
         notes.append(f"The structured result is cut; {whole} is the whole document.")
     if text != made.text:
-        file = _written(tool, "txt", made.text, limits)
+        file = _write_file(tool, "txt", made.text, limits)
         notes.append(f"This text is cut; {file} is the whole text.")
     return {
         "text": "\n".join([text, *notes]),
@@ -62,12 +62,12 @@ def _transferable(document: Any) -> Any:
     return json.loads(content, parse_constant=lambda _: None)
 
 
-def _fitting(document: Any) -> tuple[Any, list[str]]:
+def _shorten_document(document: Any) -> tuple[Any, list[str]]:
     """The document with lists short enough to fit, and what was cut; None if none fits."""
     if _bytes(document) <= DOCUMENT_BYTES_MAX:
         return document, []
     for items in ITEMS:
-        shorter = _shortened(document, items)
+        shorter = _shorten(document, items)
         if _bytes(shorter) <= DOCUMENT_BYTES_MAX:
             notes = list(_notes(document, items))
             more = len(notes) - NOTES_MAX
@@ -80,11 +80,11 @@ def _bytes(document: Any) -> int:
     return len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def _shortened(value: Any, items: int) -> Any:
+def _shorten(value: Any, items: int) -> Any:
     if isinstance(value, dict):
-        return {name: _shortened(inner, items) for name, inner in value.items()}
+        return {name: _shorten(inner, items) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_shortened(inner, items) for inner in value[:items]]
+        return [_shorten(inner, items) for inner in value[:items]]
     if isinstance(value, str) and len(value) > CHARACTERS_MAX:
         return value[:CHARACTERS_MAX] + "…"
     return value
@@ -114,7 +114,7 @@ def _start(text: str, most: int) -> str:
     return start[: start.rfind("\n")] if "\n" in start else start
 
 
-def _written(tool: str, extension: str, content: str, limits: Limits) -> Path:
+def _write_file(tool: str, extension: str, content: str, limits: Limits) -> Path:
     """Writes a file into ``runs/`` and returns its path, relative to the root."""
     from wirelab.run.directory import write_whole
 

@@ -17,7 +17,7 @@ from anyio import to_thread
 from wirelab.cli.mcp_server.limits import Limits
 from wirelab.cli.mcp_server.tools import accept
 from wirelab.errors import LabError, UsageError
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.units import format_seconds
 from wirelab.process.children import Child, ProcessOptions, describe_exit
 
@@ -45,11 +45,11 @@ class Calls:
     async def run(
         self, tool: str, given: Mapping[str, Any], on_progress: OnProgress
     ) -> dict[str, Any]:
-        """The result of a worker (:func:`.bounds.bounded`). Raises :class:`WirelabError`."""
+        """The result of a worker (:func:`.bounds.limit_size`). Raises :class:`WirelabError`."""
         accept(tool, given, self._limits)
         if self._waiting >= WAITING_MAX:
             raise UsageError(
-                f"one call is running and {counted(self._waiting, 'call')} are waiting",
+                f"one call is running and {format_count(self._waiting, 'call')} are waiting",
                 "parallel measurements disturb each other: call again when one has ended",
             )
         await self._wait(on_progress)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from wirelab.cli.mcp_server.bounds import Made, bounded
+from wirelab.cli.mcp_server.bounds import Made, limit_size
 from wirelab.cli.mcp_server.limits import Limits
 from wirelab.cli.mcp_server.own_names import translate
 from wirelab.cli.mcp_server.tools import (
@@ -94,7 +94,7 @@ class RunProgress(Silent):
         """Passes a message on."""
         self._channel.progress(self._done, self._total or None, text)
 
-    def finished(self, trial: Trial) -> None:
+    def end_trial(self, trial: Trial) -> None:
         """Counts a trial."""
         self._done += 1
         told = trial.reason or f"{trial.result.rate_per_s:,.0f}/s"
@@ -176,7 +176,7 @@ def compare(asked: CompareParameters, limits: Limits, channel: Channel) -> Made:
     folder = limits.tree("directory", str(DirectoryOptions(given).folder("compare")))
     channel.progress(0, None, f"run directory: {folder}")
     answer = pairs.compare(
-        output.asked(experiment, question),
+        output.read_question(experiment, question),
         folder,
         progress=RunProgress(channel),
         any_target=bool(hosts),
@@ -264,7 +264,7 @@ def main() -> int:
         made = TOOLS[type(asked)](asked, limits, channel)
         made = replace(made, text=translate(tool, made.text))
         with Interruption():  # the result is written whole, or not at all
-            channel.write(result=bounded(tool, made, limits))
+            channel.write(result=limit_size(tool, made, limits))
     except WirelabError as error:
         channel.write(error=translate(tool, str(error)))
         return error.exit_code

@@ -163,11 +163,11 @@ def option_group(parameter: str, group: type, title: str) -> Callable[[Command],
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def collected(**values: Any) -> Any:
+        def collect(**values: Any) -> Any:
             options = group(**{entry.name: values.pop(entry.name) for entry in own})
             return command(**values, **{parameter: options})
 
-        decorated: Any = collected
+        decorated: Any = collect
         for entry in reversed(own):
             add = click.option(
                 *entry.metadata["names"],

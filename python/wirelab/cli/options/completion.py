@@ -18,7 +18,7 @@ def complete_study(
     """Names of the published studies."""
     from wirelab.study import catalogue
 
-    return _matching((one.name for one in catalogue.listing()), begun)
+    return _complete((one.name for one in catalogue.listing()), begun)
 
 
 def complete_figure(
@@ -27,14 +27,14 @@ def complete_figure(
     """Names of figures that runs have."""
     from wirelab.statistics.figure import FIGURES
 
-    return _matching((figure.name for figure in FIGURES), begun)
+    return _complete((figure.name for figure in FIGURES), begun)
 
 
 def complete_explained(
     _context: click.Context, _parameter: click.Parameter, begun: str
 ) -> list[CompletionItem]:
     """Figures that ``explain`` can explain."""
-    return _matching(("response_p50", "response_p99", "service_mean"), begun)
+    return _complete(("response_p50", "response_p99", "service_mean"), begun)
 
 
 def complete_stack(
@@ -43,7 +43,7 @@ def complete_stack(
     """Stacks with facts."""
     from wirelab import facts
 
-    return _matching(map(str, facts.stacks()), begun)
+    return _complete(map(str, facts.stacks()), begun)
 
 
 def complete_experiment(
@@ -53,9 +53,9 @@ def complete_experiment(
     from wirelab.installation import folder
 
     shipped = sorted(path.stem for path in folder("experiments").glob("*.yaml"))
-    found = [] if Path(begun).parent != Path() else _matching(shipped, begun)
+    found = [] if Path(begun).parent != Path() else _complete(shipped, begun)
     return found or [CompletionItem(begun, type="file")]
 
 
-def _matching(names: Iterable[str], begun: str) -> list[CompletionItem]:
+def _complete(names: Iterable[str], begun: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in names if name.startswith(begun)]

@@ -460,7 +460,7 @@ def refuse_contradictions(options: Options) -> None:
     absent = (None, False)
     given = {
         name
-        for name, value in _given(options).items()
+        for name, value in _list_given(options).items()
         if value != () and not any(value is one for one in absent)
     }
     for opened in filter(given.__contains__, _OPEN):
@@ -502,7 +502,7 @@ def _refuse_alone(given: set[str]) -> None:
             raise UsageError(f"{name} needs {words}", f"add {owners[0]}, or leave {name} out")
 
 
-def _given(options: Options) -> Mapping[str, object]:
+def _list_given(options: Options) -> Mapping[str, object]:
     """Option values by option name; None, False or () if not given."""
     load, pattern = options.load, options.pattern
     groups = (

@@ -36,7 +36,7 @@ class ThresholdOptions:
     def conditions(self) -> tuple[Condition, ...]:
         """Raises :class:`UsageError` for a condition that cannot be parsed or a file that cannot be
         written."""
-        return parsed(self.fail_if, self.junit)
+        return parse_conditions(self.fail_if, self.junit)
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class DriveThresholdOptions:
 
     def conditions(self) -> tuple[Condition, ...]:
         """Same as :meth:`ThresholdOptions.conditions`."""
-        return parsed(self.fail_if, self.junit, of_one_run=True)
+        return parse_conditions(self.fail_if, self.junit, of_one_run=True)
 
 
-def parsed(
+def parse_conditions(
     texts: Sequence[str], file: Path | None, *, of_one_run: bool = False
 ) -> tuple[Condition, ...]:
     """The conditions of ``--fail-if``, whose verdicts go to ``file``. Raises

@@ -15,7 +15,7 @@ from wirelab.choose.choosing import Answer, Question, answer, refuse_languages, 
 from wirelab.choose.ladder import rungs, words
 from wirelab.choose.plan import Conditions
 from wirelab.choose.source import Message, read_sample
-from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.error_handling import err, fold, out
 from wirelab.errors import EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.report.section import Section, Table
 from wirelab.run.directory import write_whole
@@ -100,9 +100,9 @@ MAPS = {"size": map_size, "link": map_links}
 
 def _print(found: Answer, maps: Sequence[Map], written: Path) -> None:
     first, *others = sentences(found.choice)
-    out.print(folded(first, out.width), "bold")
+    out.print(fold(first, out.width), "bold")
     for text in [*others, *words(found), *(one.sentence for one in maps)]:
-        out.print(folded(f"• {text}", out.width))
+        out.print(fold(f"• {text}", out.width))
     for made in (page.short_table(found), page.sizes(found)):
         out.print()
         for line in table_lines(made):
@@ -112,7 +112,7 @@ def _print(found: Answer, maps: Sequence[Map], written: Path) -> None:
         out.print()
         out.print("From today's stack to the recommended one, one change a step:")
         for step in steps:
-            out.print(folded(f"• {step.label}: {step.words}", out.width))
+            out.print(fold(f"• {step.label}: {step.words}", out.width))
     out.print()
     out.print(f"Services, .proto and experiments: {found.folder}")
     out.print(f"Report: {written}")
@@ -128,7 +128,7 @@ def table_lines(table: Table) -> Iterator[str]:
             for at, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()
-    yield from folded(table.caption, out.width).splitlines()
+    yield from fold(table.caption, out.width).splitlines()
 
 
 def _facts(found: Answer) -> Sequence[Section]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirelab.checks.marks import marks_of, marks_text
-from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.error_handling import err, fold, out
 from wirelab.cli.options.compare import PAIRS_MAX, PAIRS_PRECISE
 from wirelab.cli.output.diff import figure_named
 from wirelab.cli.output.named_services import ExperimentText, of_pair
@@ -58,12 +58,12 @@ def run(
 ) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
     directory.check()
-    _checked(output)
+    _check_folders(output)
     experiment = of_pair("compare", services, service, load)
     folder = directory.folder("compare")
     err.print(f"run directory: {folder}")
     answer = compare(
-        asked(experiment, question),
+        read_question(experiment, question),
         folder,
         progress=OnConsole(err),
         any_target=accept.any_target,
@@ -81,7 +81,7 @@ def run(
     return EXIT_BY_OUTCOME[answer.gate.outcome]
 
 
-def asked(experiment: ExperimentText, question: QuestionOptions) -> Question:
+def read_question(experiment: ExperimentText, question: QuestionOptions) -> Question:
     """The question that the options ask. Raises :class:`UsageError`."""
     return Question(
         experiment.text,
@@ -132,7 +132,7 @@ def show(answer: Answer, page: Path) -> None:
     """Prints the answer and the path of its report."""
     made = answer.gate
     first, *others = outputs.sentences(made, answer.names)
-    out.print(folded(first, out.width), STYLES[made.outcome])
+    out.print(fold(first, out.width), STYLES[made.outcome])
     marks = find_marks(answer)
     values_of = made.pairs.a, made.pairs.b
     for name, values, mark in zip(answer.names, values_of, marks, strict=True):
@@ -142,21 +142,21 @@ def show(answer: Answer, page: Path) -> None:
                 out.print(line)
         if values and mark:
             text = f"{name}: {made.figure.title} is marked: {mark}; the report has the reasons."
-            out.print(folded(text, out.width), "yellow")
+            out.print(fold(text, out.width), "yellow")
     for sentence in others:
-        out.print(folded(sentence, out.width))
+        out.print(fold(sentence, out.width))
     for which, calls in zip(answer.names, made.pairs.calls, strict=True):
         if calls.failed:
             text = f"{of_all(calls.failed, calls.made, 'call')} of {which} failed."
-            out.print(folded(text, out.width), "yellow")
+            out.print(fold(text, out.width), "yellow")
     for reason in answer.run.unavailable if not made.pairs.a else ():
-        out.print(folded(sanitize(reason), out.width), "red")
+        out.print(fold(sanitize(reason), out.width), "red")
     for reason in dict.fromkeys(made.pairs.failed):
-        out.print(folded(f"A pair could not be measured: {reason}", out.width), "red")
+        out.print(fold(f"A pair could not be measured: {reason}", out.width), "red")
     out.print(f"report: {page}")
 
 
-def _checked(output: OutputOptions) -> None:
+def _check_folders(output: OutputOptions) -> None:
     """Raises :class:`UsageError`, before anything is measured, if a file cannot be created."""
     for option, file in (
         ("--markdown", output.markdown),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from wirelab.cli.error_handling import folded, out
+from wirelab.cli.error_handling import fold, out
 from wirelab.comparisons.finished_runs import (
     NOT_INTERLEAVED,
     SHOWN,
@@ -21,7 +21,7 @@ from wirelab.comparisons.gate import KNOWN
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.explain.thresholds import full_name
 from wirelab.format.console import Line
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import digits
 from wirelab.records.trial import Point
 from wirelab.run import directory, finished
@@ -60,7 +60,7 @@ def run(
         print(json.dumps(_json(found, threshold), indent=1))
         return EXIT_OK
     for line in _lines(found, threshold, everything=everything):
-        out.print(line.text if line.style else folded(line.text, out.width), style=line.style)
+        out.print(line.text if line.style else fold(line.text, out.width), style=line.style)
     return EXIT_OK
 
 
@@ -88,7 +88,9 @@ def _lines(found: RunDifference, threshold: float, *, everything: bool) -> Itera
         for one in of_cell:
             yield _line(one)
     if not everything and (hidden := len(found.cells) - len(found.found)):
-        yield Line(f"{counted(hidden, 'figure')} without a difference; --all shows them.", "dim")
+        yield Line(
+            f"{format_count(hidden, 'figure')} without a difference; --all shows them.", "dim"
+        )
     yield from _alone("only in the first run", found.only_first, names)
     yield from _alone("only in the second run", found.only_second, names)
     yield from _alone("without a measured trial in one of them", found.without_figures, names)
@@ -103,7 +105,8 @@ def _summary(found: RunDifference, threshold: float) -> str:
     ]
     cells = len({point_key(one.point) for one in found.cells})
     return (
-        f"{counted(len(verdicts), 'figure')} of {counted(cells, 'cell')}, second run over first: "
+        f"{format_count(len(verdicts), 'figure')} of {format_count(cells, 'cell')}, second run "
+        "over first: "
         f"{', '.join(parts)}. Differences up to {100 * threshold:g} % count as equivalent."
     )
 
@@ -129,7 +132,7 @@ def _alone(where: str, points: Sequence[Point], names: Names) -> Iterator[Line]:
     if not points:
         return
     yield Line("")
-    yield Line(f"{counted(len(points), 'cell')} {where}:", "bold")
+    yield Line(f"{format_count(len(points), 'cell')} {where}:", "bold")
     for point in points[:LISTED_MAX]:
         yield Line(f"  {_name(point, names)}")
     if (more := len(points) - LISTED_MAX) > 0:

@@ -12,7 +12,7 @@ from wirelab.cli.error_handling import err, out
 from wirelab.cli.options.dissect import LiveOptions, TestOptions, ViewOptions
 from wirelab.documents.dissection import Dissection
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.run import directory as run_directory
@@ -78,12 +78,12 @@ def show(
     hides_packets = run is not None and timeline is None
     for document in documents:
         shown = msgspec.structs.replace(document, timeline=()) if hides_packets else document
-        _show(shown, run, _unused(document, port), many=len(documents) > 1)
+        _show(shown, run, _describe_unused_port(document, port), many=len(documents) > 1)
     if hides_packets:
         out.print("\n--timeline N shows the packets of exchange N.", style="dim")
 
 
-def _unused(document: Dissection, port: int | None) -> str:
+def _describe_unused_port(document: Dissection, port: int | None) -> str:
     """Says which ports a capture has instead of the given one; empty if it has that one."""
     from wirelab.report import dissection_text
 
@@ -95,7 +95,7 @@ def _unused(document: Dissection, port: int | None) -> str:
         everything = dissection.dissect(
             Path(document.file), look, log=log, interruption=interruption
         )
-    return dissection_text.unused_port(port, everything)
+    return dissection_text.describe_unused_port(port, everything)
 
 
 def _refuse_contradictions(source: Path, view: ViewOptions, test: TestOptions) -> None:
@@ -135,7 +135,7 @@ def read(source: Path, view: ViewOptions) -> list[Dissection]:
                 host=host.records_of(file) if is_run else view.host_records,
             )
             documents.append(dissection.dissect(file, look, log=log, interruption=interruption))
-    joined = reconciliation.joined(documents)
+    joined = reconciliation.join_dissections(documents)
     if view.timeline is not None:
         _accept_timeline(view.timeline, joined)
     return joined
@@ -194,7 +194,7 @@ def _accept_timeline(number: int, documents: Sequence[Dissection]) -> None:
     """Raises :class:`UsageError` where no capture holds that number of exchanges."""
     most = max(document.exchanges.count for document in documents)
     if number > most:
-        held = f"no more than {counted(most, 'exchange')} can be seen"
+        held = f"no more than {format_count(most, 'exchange')} can be seen"
         raise UsageError(f"--timeline {number}: {held}", "give a smaller number, or leave it out")
 
 

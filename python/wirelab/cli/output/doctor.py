@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.error_handling import err, fold, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, TrialFailed
 from wirelab.format import wrapping
 from wirelab.process.interruption import Interruption
@@ -53,15 +53,15 @@ def _show(finding: Finding) -> None:
     """Prints name, ability and finding; below them its consequence."""
     margin = " " * (doctor.NAME_WIDTH + 1 + ABILITY + 1)
     room = max(20, out.width - len(margin))
-    lines = _wrapped(finding.found, room)
-    lines += _wrapped(f"→ {finding.means}", room) if finding.means else []
-    ability = out.styled(f"{finding.ability:<{ABILITY}}", STYLES[finding.ability])
+    lines = _wrap(finding.found, room)
+    lines += _wrap(f"→ {finding.means}", room) if finding.means else []
+    ability = out.style(f"{finding.ability:<{ABILITY}}", STYLES[finding.ability])
     out.print(f"{finding.name:<{doctor.NAME_WIDTH}} {ability} {lines[0]}")
     for line in lines[1:]:
         out.print(margin + line)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     """Wraps the text to the width, without breaking paths where possible."""
     return wrapping.wrap(text, width) or [""]
 
@@ -69,7 +69,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 def _results(as_json: bool) -> Iterator[SelfTestResult]:
     from wirelab import selftest
 
-    with Interruption() as interruption, selftest.testbed(interruption) as testbed:
+    with Interruption() as interruption, selftest.open_testbed(interruption) as testbed:
         for test in selftest.self_tests(testbed):
             interruption.check()
             result = _one(test)
@@ -77,8 +77,8 @@ def _results(as_json: bool) -> Iterator[SelfTestResult]:
             word, style = ("FAILS", "red") if _fails(result) else ("undecided", "yellow")
             if result.passed:
                 word, style = "holds", "green"
-            text = folded(f"{word} {result.name}: {result.reason}", console.width)
-            console.print(f"{console.styled(word, style)}{text.removeprefix(word)}")
+            text = fold(f"{word} {result.name}: {result.reason}", console.width)
+            console.print(f"{console.style(word, style)}{text.removeprefix(word)}")
             yield result
 
 

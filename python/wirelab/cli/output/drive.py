@@ -10,14 +10,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from wirelab.checks.replies import UNCHECKED, differences
-from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.error_handling import err, fold, out
 from wirelab.cli.output.streams import show_streams
 from wirelab.cli.output.thresholds import sentence
 from wirelab.documents.event import Progress, SlowestCalls
 from wirelab.drive.progress import Second, Seconds
 from wirelab.errors import UsageError
 from wirelab.format.console import Console, Line, StatusLine
-from wirelab.format.counting import counted, failure_text
+from wirelab.format.counting import failure_text, format_count
 from wirelab.format.numbers import digits
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_bytes, format_seconds
@@ -74,7 +74,7 @@ def show(target: str, result: Json) -> None:
     if result["ok"] and result["load"] == "open":
         good = ", good calls" if result["errors"] else ""
         _show_times(f"service time{good}", result["service_time_ms"])
-        _show_times("schedule lag", _without(result["schedule_lag_ms"], "mean"))
+        _show_times("schedule lag", _remove_key(result["schedule_lag_ms"], "mean"))
     if result["errors"]:
         _say(f"  {FAILED_TIMES}", "dim")
     if result["sequences"]:
@@ -94,7 +94,7 @@ def show(target: str, result: Json) -> None:
 
 
 def _say(text: str, style: str = "") -> None:
-    out.print(folded(text, min(out.width, WIDTH)), style)
+    out.print(fold(text, min(out.width, WIDTH)), style)
 
 
 def _show_amount(result: Json) -> None:
@@ -104,7 +104,7 @@ def _show_amount(result: Json) -> None:
     if result["interrupted"]:
         _say(f"  interrupted after {seconds}; results until then:", "yellow")
     one = "stream" if result["streams"] else "call"
-    calls = counted(result["calls"], one)
+    calls = format_count(result["calls"], one)
     _say(f"  {calls} in {seconds}, {result['errors']:,} failed")
     _say(f"  {result['rate_per_s']:,.6g} good {one}s/s{planned_text}")
     ended, good = result["ended_in_window"], result["rate_per_s"] * result["window_s"]
@@ -170,12 +170,12 @@ def _show_lacking(result: Json) -> None:
     _say(f"  p99: {calls:,} of {needed:,} calls; `--duration {duration}` or `--calls {needed}`")
 
 
-def _without(times: Json, name: str) -> Json:
+def _remove_key(times: Json, name: str) -> Json:
     return {other: ms for other, ms in times.items() if other != name}
 
 
 def _show_sequences(sequences: Json) -> None:
-    count = counted(sequences["count"], "sequence")
+    count = format_count(sequences["count"], "sequence")
     _say(f"  {count}, {sequences['errors']:,} ended by a failed call")
     _show_response_times("response time of a sequence", sequences)
 
@@ -183,7 +183,7 @@ def _show_sequences(sequences: Json) -> None:
 def _show_part(name: str, words: list[str], part: Json) -> None:
     """Prints an operation or a stage on one line."""
     times = (f"{p} {format_seconds(ms / 1e3)}" for p, ms in _of(part["latency_ms"]))
-    counts = [counted(part["calls"], "call"), f"{part['errors']:,} failed"]
+    counts = [format_count(part["calls"], "call"), f"{part['errors']:,} failed"]
     _say(f"  {name}: {', '.join((*words, *counts, *times))}")
 
 
@@ -210,7 +210,7 @@ def _show_bursts(bursts: list[Json]) -> None:
     sent = sum(burst["sent"] for burst in bursts)
     planned = sum(burst["calls_planned"] or 0.0 for burst in bursts)
     took = [burst["sent_after_s"] for burst in bursts if burst["sent_after_s"] is not None]
-    words = f"{counted(len(bursts), 'burst')}: {sent:,} of {planned:,.0f} calls sent"
+    words = f"{format_count(len(bursts), 'burst')}: {sent:,} of {planned:,.0f} calls sent"
     if took:
         within = f"{format_seconds(median(took))} (median), {format_seconds(max(took))} (longest)"
         words += f", each within {within}"
@@ -236,7 +236,7 @@ def _show_client(result: Json) -> None:
     _say(
         f"  client: {format_seconds(result['client_cpu_s'])} CPU{cpu}, "
         f"{format_bytes(result['client_rss_max_bytes'] // 100_000 * 100_000)} memory, "
-        f"{counted(result['connections_opened'], 'connection')} opened"
+        f"{format_count(result['connections_opened'], 'connection')} opened"
     )
     if tables := result["client_file_tables"]:
         _say(f"  {FileTables(**tables)}")
@@ -256,7 +256,8 @@ def _show_one_of_several(client: Json) -> None:
         if client[f"{name}_ms"] is not None
     ]
     _say(
-        f"  {client['client']} on {sanitize(client['node'])}: {counted(client['calls'], 'call')}"
+        f"  {client['client']} on {sanitize(client['node'])}: "
+        f"{format_count(client['calls'], 'call')}"
         f"{failed}, {digits(client['rate_per_s'])} good/s{', ' if times else ''}{', '.join(times)}"
     )
 
@@ -335,9 +336,9 @@ class LiveChart(AbstractContextManager["LiveChart"]):
             return
         self._kept.append(self._seconds.next(progress))
         if self._live is not None:
-            self._live.update(self._drawn(), refresh=True)
+            self._live.update(self._draw(), refresh=True)
 
-    def _drawn(self) -> RenderableType:
+    def _draw(self) -> RenderableType:
         from rich.table import Table
 
         last = self._kept[-1]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.error_handling import err, fold, out
 from wirelab.cli.output.named_services import of_pair
 from wirelab.comparisons.causes import MIXED, CauseQuestion, causes
 from wirelab.comparisons.limit import Acceptance
@@ -15,7 +15,7 @@ from wirelab.explain.answers import ServiceAnswer, StackAnswer
 from wirelab.explain.thresholds import full_name
 from wirelab.explain.two_orders import Orders
 from wirelab.format import wrapping
-from wirelab.format.numbers import quantity, signed
+from wirelab.format.numbers import format_signed, quantity
 from wirelab.report import cause_page
 from wirelab.run.directory import write_whole
 from wirelab.run.progress import OnConsole
@@ -71,7 +71,7 @@ def run(
         for line in lines(answer):
             out.print(line)
         for text in cause_page.sentences(answer):
-            out.print(folded(f"• {text}", out.width))
+            out.print(fold(f"• {text}", out.width))
         out.print(f"report: {page}")
     return EXIT_FAILED if answer.failures else EXIT_OK
 
@@ -86,7 +86,7 @@ def lines(answer: StackAnswer | ServiceAnswer) -> Iterator[str]:
     widest = max(*edges, end, 1.0)
     yield from _row(a, 0.0, start, widest, quantity(start, "ns"))
     for place, one in enumerate(steps):
-        words = signed(one.change.estimate, "ns")
+        words = format_signed(one.change.estimate, "ns")
         low, high = sorted((edges[place], edges[place + 1]))
         yield from _row(one.label, low, high, widest, words if one.shown else f"{words} ?")
     yield from _row(b, 0.0, end, widest, quantity(end, "ns"))

@@ -16,7 +16,7 @@ from wirelab.errors import EXIT_OK
 from wirelab.facts import Fact
 from wirelab.format import wrapping
 from wirelab.format.console import Line
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Section, Table
 from wirelab.run.directory import write_whole
@@ -40,7 +40,7 @@ def run(
     found = facts.facts(stacks)
     if csv_file is not None:
         write_whole(csv_file, csv_text(found).encode())
-        err.print(f"{csv_file}: {counted(len(found), 'fact')}")
+        err.print(f"{csv_file}: {format_count(len(found), 'fact')}")
     if page_file is not None:
         write_whole(page_file, page(found).encode())
         err.print(f"page: {page_file}")
@@ -72,7 +72,7 @@ def page(found: Sequence[Fact]) -> str:
                     ("stacks", "fact", "how", "source", "date"),
                     [
                         (", ".join(stacks), fact.value, fact.kind, _source(fact), fact.date)
-                        for stacks, fact in facts.shared(found, name)
+                        for stacks, fact in facts.group_shared(found, name)
                     ],
                 ),
             ),
@@ -105,16 +105,16 @@ def _lines(found: Sequence[Fact], width: int) -> Iterator[Line]:
                     mark = f" [{sources.setdefault(named, len(sources) + 1)}]"
                 start = f"  {feature if place == 0 else '':<{left}}"
                 text = f"{MARKS[fact.kind]} {fact.value}{mark}"
-                yield Line(_filled(text, width, start, " " * (left + 4)))
+                yield Line(_fill(text, width, start, " " * (left + 4)))
         yield Line("")
     yield Line(
         "* measured with wirelab; ? unknown, no source was read; others are stated in:", "dim"
     )
     for named, number in sources.items():
-        yield Line(_filled(f"[{number}] {named}", width, "", "    "), "dim")
+        yield Line(_fill(f"[{number}] {named}", width, "", "    "), "dim")
 
 
-def _filled(text: str, width: int, first: str, others: str) -> str:
+def _fill(text: str, width: int, first: str, others: str) -> str:
     """Wraps between words; addresses are not broken."""
     lines = wrapping.wrap(
         text, width, initial_indent=first, subsequent_indent=others, break_long_words=False

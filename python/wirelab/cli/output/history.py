@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from wirelab.cli.error_handling import folded, out
+from wirelab.cli.error_handling import fold, out
 from wirelab.cli.output.diff import figure_named
 from wirelab.comparisons.history import (
     CHANGE,
@@ -18,11 +18,11 @@ from wirelab.comparisons.history import (
     Series,
     folders,
     history,
-    ordered,
+    sort_by_start,
 )
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.format.console import Line
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import percent, quantity, step
 from wirelab.run import directory, finished
 from wirelab.statistics.figure import Figure
@@ -47,7 +47,8 @@ def run(
     past = _read(runs)
     if len(past) < RUNS_MIN:
         raise UsageError(
-            f"{counted(len(past), 'run')}: at least {RUNS_MIN} runs are needed to find a change",
+            f"{format_count(len(past), 'run')}: at least {RUNS_MIN} runs are needed to find a "
+            "change",
             "give more run directories, or the folder that contains them",
         )
     series = history(past, chosen, false_rate, _read(calibrate))
@@ -59,13 +60,13 @@ def run(
         print(json.dumps([_json(one) for one in series], indent=1))
         return EXIT_OK
     for line in lines(series, len(past)):
-        out.print(line.text if line.style else folded(line.text, out.width), style=line.style)
+        out.print(line.text if line.style else fold(line.text, out.width), style=line.style)
     return EXIT_OK
 
 
 def _read(runs: Sequence[Path]) -> list[Past]:
     found = folders(runs)
-    return ordered([(finished.read(one), directory.read_manifest(one)) for one in found])
+    return sort_by_start([(finished.read(one), directory.read_manifest(one)) for one in found])
 
 
 def _nothing(past: Sequence[Past], chosen: Sequence[Figure]) -> UsageError:
@@ -84,7 +85,7 @@ def lines(series: Sequence[Series], runs: int) -> Iterator[Line]:
     """The changes, and what the other series could have shown."""
     names = Names.of(one.point for one in series)
     changed = [one for one in series if one.changes]
-    yield Line(f"{counted(runs, 'run')}, {len(series):,} series.")
+    yield Line(f"{format_count(runs, 'run')}, {len(series):,} series.")
     for one in changed:
         yield Line("")
         yield Line(_title(one, names), "bold")
@@ -122,7 +123,7 @@ def _sensitivity(figure: Figure, series: Sequence[Series]) -> Iterator[str]:
     ):
         count = len(list(group))
         verb = "needs" if count == 1 else "need"
-        more = "more than 100 more runs" if needed is None else counted(needed, "more run")
+        more = "more than 100 more runs" if needed is None else format_count(needed, "more run")
         yield f"{count:,} series {verb} {more} to see a change of {percent(CHANGE)}."
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.error_handling import err, fold, out
 from wirelab.cli.output.named_services import (
     ExperimentText,
-    checked,
+    check_experiment,
     command,
     of_file,
     of_services,
@@ -30,7 +30,7 @@ from wirelab.comparisons.limit import (
 from wirelab.comparisons.steady_limit import TooFewCalls
 from wirelab.errors import EXIT_FAILED, EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.format.console import Line
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import digits, percent, quantity
 from wirelab.format.units import format_seconds
 from wirelab.records.trial import Trial
@@ -92,7 +92,7 @@ def run(
 def show(answer: LimitAnswer, objective: Objective) -> int:
     """Prints the answer. Returns the exit code."""
     for line in _lines(answer, objective):
-        text = line.text if line.style in TABLE else folded(line.text, out.width)
+        text = line.text if line.style in TABLE else fold(line.text, out.width)
         out.print(text, style=line.style)
     return _exit_code(answer)
 
@@ -114,13 +114,13 @@ def _experiment(
                 "--command and the argument SERVICE exclude each other", "give only one of them"
             )
         named = command("--command", "service", declared.command, declared)
-        return checked(of_services("limit", [named], declared, keys), ("--command",))
+        return check_experiment(of_services("limit", [named], declared, keys), ("--command",))
     if service is None:
         raise UsageError(
             "no service given", "give a stack, a URL, an experiment file, or --command"
         )
     if "://" in service or "@" in service:
-        return checked(of_services("limit", [service], declared, keys), ("SERVICE",))
+        return check_experiment(of_services("limit", [service], declared, keys), ("SERVICE",))
     for option, value in {"--link": search.link, "--warmup": search.warmup}.items():
         if value is not None:
             raise only_without_file(option)
@@ -166,7 +166,7 @@ def _lines(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
     yield Line(
         f"{objective.text} holds up to {digits(answer.limit.estimate)} calls per second "
         f"(95 % interval {digits(low)} to {digits(high)}; "
-        f"{counted(answer.found.trials, 'trial')})."
+        f"{format_count(answer.found.trials, 'trial')})."
     )
     yield from _doubts(answer)
     if high / low > SPAN:
@@ -185,7 +185,7 @@ def _lines(answer: LimitAnswer, objective: Objective) -> Iterator[Line]:
             "red",
         )
     if not answer.is_low:
-        yield Line(f"{_closed(answer)}.", "dim")
+        yield Line(f"{_describe_closed_load(answer)}.", "dim")
     if answer.curve:
         yield Line("")
         yield from _curve(answer)
@@ -200,7 +200,9 @@ def _not_measurable(answer: LimitAnswer, objective: Objective) -> Iterator[Line]
         f"{percent(share)} of it missed {objective.text}, too.",
         "red",
     )
-    yield Line(f"{_closed(answer)}. Search again with less other load on the machine.")
+    yield Line(
+        f"{_describe_closed_load(answer)}. Search again with less other load on the machine."
+    )
 
 
 def _doubts(answer: LimitAnswer) -> Iterator[Line]:
@@ -224,7 +226,8 @@ def _doubts(answer: LimitAnswer) -> Iterator[Line]:
         )
     if answer.is_low:
         yield Line(
-            f"{_closed(answer)}; the limit is below {percent(LOW)} of that. The objective may be "
+            f"{_describe_closed_load(answer)}; the limit is below {percent(LOW)} of that. The "
+            "objective may be "
             "strict for random arrivals, or other work may have disturbed the search.",
             "yellow",
         )
@@ -236,7 +239,7 @@ def _doubts(answer: LimitAnswer) -> Iterator[Line]:
         )
 
 
-def _closed(answer: LimitAnswer) -> str:
+def _describe_closed_load(answer: LimitAnswer) -> str:
     return f"A closed load reached {digits(answer.closed_rate)} calls per second"
 
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.error_handling import err, fold, out
 from wirelab.cli.options.dissect import LiveOptions, ViewOptions
 from wirelab.documents.dissection import Dissection, Waits
 from wirelab.drive.load_values import positive
 from wirelab.errors import EXIT_OK, LabError, UsageError
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import quantity
 from wirelab.process import engine_binary
 from wirelab.process.children import POLL_S, Child, ProcessOptions
@@ -61,7 +61,7 @@ def watch(live: LiveOptions, view: ViewOptions) -> Dissection:
         command = [str(engine_binary.find()), "live", *_options(live, view)]
         child = Child(command, ProcessOptions(log=log))
         try:
-            return _followed(child, interruption, is_json=view.as_json)
+            return _follow(child, interruption, is_json=view.as_json)
         finally:
             child.kill()
 
@@ -83,7 +83,7 @@ def _options(live: LiveOptions, view: ViewOptions) -> Iterator[str]:
         yield "--host"
 
 
-def _followed(child: Child, interruption: Interruption, *, is_json: bool) -> Dissection:
+def _follow(child: Child, interruption: Interruption, *, is_json: bool) -> Dissection:
     end: float | None = None
     while True:
         if interruption.requested and end is None:
@@ -98,19 +98,19 @@ def _followed(child: Child, interruption: Interruption, *, is_json: bool) -> Dis
         if text is None:
             continue
         if not text:
-            _failed(child)
+            _raise_failure(child)
         line = msgspec.json.decode(text, type=Line)
         if line.dissection is not None:
             return line.dissection
         if line.ready is not None:
             names = ", ".join(line.ready.interfaces)
             watching = f"watching {names}; Ctrl-C ends it and prints the account"
-            err.print(folded(watching, err.width))
+            err.print(fold(watching, err.width))
         elif line.live is not None and not is_json:
             _show(line.live)
 
 
-def _failed(child: Child) -> None:
+def _raise_failure(child: Child) -> None:
     code = child.wait(END_S_MAX)
     words = child.log_tail().removeprefix("wirelab-engine: ")
     if code == REFUSED:
@@ -137,9 +137,9 @@ def screen(live: Progress) -> Iterator[str]:
 
 def _summary(live: Progress) -> str:
     words = (
-        f"{quantity(live.seconds, 's')}: {counted(live.packets, 'packet')}, "
-        f"{counted(live.waits.connections.count, 'connection')}, "
-        f"{counted(live.exchanges, 'exchange')}"
+        f"{quantity(live.seconds, 's')}: {format_count(live.packets, 'packet')}, "
+        f"{format_count(live.waits.connections.count, 'connection')}, "
+        f"{format_count(live.exchanges, 'exchange')}"
     )
     return f"{words}, {live.drops:,} dropped" if live.drops else words
 

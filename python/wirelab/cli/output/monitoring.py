@@ -17,9 +17,9 @@ def serve_metrics(progress: Progress, port: int | None) -> Iterator[Progress]:
     if port is None:
         yield progress
         return
-    from wirelab.run.metrics_server import LOOPBACK, RunMetrics, serving
+    from wirelab.run.metrics_server import LOOPBACK, RunMetrics, serve
 
     metrics = RunMetrics(progress)
-    with serving(metrics, port) as bound:
+    with serve(metrics, port) as bound:
         progress.note(f"metrics: http://{LOOPBACK}:{bound}/metrics")
         yield metrics

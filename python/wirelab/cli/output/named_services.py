@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.drive import load_values
 from wirelab.errors import ExperimentError, UsageError
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.stack.link_names import LOOPBACK
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def of_pair(
         named = zip("ab", commands, strict=True)
         given = [command(f"--{key}", key, text, service) for key, text in named]
         made = of_services(name, given, service, load_keys(name, load))
-        return checked(made, ("--a", "--b"))
+        return check_experiment(made, ("--a", "--b"))
     if len(services) == 1:
         if not Path(services[0]).exists() and ("@" in services[0] or "://" in services[0]):
             raise UsageError(
@@ -111,33 +111,33 @@ def of_pair(
         return of_file(services[0], "give two services, or an experiment file with two cells")
     if len(services) != 2:
         raise UsageError(
-            f"{counted(len(services), 'service')} given; {name} needs two",
+            f"{format_count(len(services), 'service')} given; {name} needs two",
             f"use `wirelab {name} A B`, `wirelab {name} FILE`, or --a COMMAND --b COMMAND",
         )
-    return checked(of_services(name, services, service, load_keys(name, load)), ("A", "B"))
+    return check_experiment(of_services(name, services, service, load_keys(name, load)), ("A", "B"))
 
 
-def checked(experiment: ExperimentText, services: Sequence[str]) -> ExperimentText:
+def check_experiment(experiment: ExperimentText, services: Sequence[str]) -> ExperimentText:
     """The experiment, if it is possible. Raises :class:`UsageError`, which names options, because
     nobody wrote a file; ``services`` are the names of the services on the command line."""
     from wirelab.experiment import loading
     from wirelab.experiment import matrix as planning
-    from wirelab.experiment.yaml_source import dotted
+    from wirelab.experiment.yaml_source import join_path
     from wirelab.stack import manifests
 
     try:
         made = loading.parse(experiment.text, experiment.name)
     except ExperimentError as error:
         problems = [one.removeprefix(f"{experiment.name}:") for one in error.problems]
-        raise UsageError(*_in_words(problems, services)) from None
+        raise UsageError(*_describe_problems(problems, services)) from None
     refused = planning.impossible(made, manifests.load())
     if refused:
-        problems = [f"{dotted(one.where)}: {one.reason}" for one in refused]
-        raise UsageError(*_in_words(problems, services))
+        problems = [f"{join_path(one.where)}: {one.reason}" for one in refused]
+        raise UsageError(*_describe_problems(problems, services))
     return experiment
 
 
-def _in_words(problems: Sequence[str], services: Sequence[str]) -> tuple[str, str]:
+def _describe_problems(problems: Sequence[str], services: Sequence[str]) -> tuple[str, str]:
     """Message and remedy of problems in an experiment that a command line describes."""
     for problem in problems:
         if SAME.search(problem):

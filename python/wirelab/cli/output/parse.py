@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
-from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.error_handling import err, fold, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK, Interrupted
 from wirelab.format.console import Line, StatusLine, Ticker
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import digits, limits, percent, quantity, step
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_seconds
@@ -55,7 +55,9 @@ class Request:
 
 def run(request: Request, *, documents: bool, listed: bool, as_json: bool) -> int:
     """Returns the exit code. Raises :class:`WirelabError`."""
-    parsers = catalogue.chosen(request.languages, request.parsers, xml_only=bool(request.files))
+    parsers = catalogue.choose_parsers(
+        request.languages, request.parsers, xml_only=bool(request.files)
+    )
     if listed:
         for parser in parsers:
             out.print(f"{parser!s:<20} {TITLES[parser.format]:<9} {parser.missing or parser.about}")
@@ -85,11 +87,11 @@ def _measure(plan: Plan, measured: Trials) -> None:
         commands = harness.build(languages, interruption, Ticker(err).show)
         count = len(plan.order())
         announced = (
-            f"{counted(len(plan.parsers), 'parser')} on "
-            f"{counted(len(plan.documents), 'document')}, "
-            f"{counted(plan.repeats, 'process')} each: about {format_seconds(plan.seconds())}"
+            f"{format_count(len(plan.parsers), 'parser')} on "
+            f"{format_count(len(plan.documents), 'document')}, "
+            f"{format_count(plan.repeats, 'process')} each: about {format_seconds(plan.seconds())}"
         )
-        err.print(folded(announced, err.width), style="dim")
+        err.print(fold(announced, err.width), style="dim")
         begun = time.monotonic()
 
         def progress(number: int, parser: Parser) -> None:
@@ -116,7 +118,7 @@ def _show(
         print(json.dumps(_json(found, against, plan), indent=1))
         return
     for line in _lines(found, against, plan):
-        out.print(line.text if line.style != "fold" else folded(line.text, out.width))
+        out.print(line.text if line.style != "fold" else fold(line.text, out.width))
     if documents:
         for text in _document_lines(found):
             out.print(text)
@@ -125,13 +127,14 @@ def _show(
 def _lines(found: Sequence[Row], against: Parser | None, plan: Plan) -> Iterator[Line]:
     heading = f"{'parser':<18}{'mean':>9} {'95 %':<10}{'std':>7}{'first':>8} {'speed':<17}"
     yield Line(f"{heading}verdict".rstrip())
-    for form, of_form in groupby(_by_format(found), key=lambda row: row.parser.format):
+    for form, of_form in groupby(_sort_by_format(found), key=lambda row: row.parser.format):
         yield Line(TITLES[form])
         for row in of_form:
             yield Line(_row_text(row, against))
     yield Line("")
     notes = (
-        f"Times of one parse: mean over {counted(len(plan.documents), 'document')}; geometric mean "
+        f"Times of one parse: mean over {format_count(len(plan.documents), 'document')}; "
+        "geometric mean "
         "over processes with its interval; std: standard deviation over processes. First: the "
         "first parse of a process, including creation of the parser. Speed: factor relative to "
         f"{against}, with its 95 % interval; verdicts are corrected by Holm's method over all "
@@ -153,11 +156,11 @@ def _lines(found: Sequence[Row], against: Parser | None, plan: Plan) -> Iterator
         if row.failures:
             kinds = "; ".join(dict.fromkeys(map(sanitize, row.failures)))
             yield Line(
-                f"{row.parser}: {counted(len(row.failures), 'trial')} failed: {kinds}", "fold"
+                f"{row.parser}: {format_count(len(row.failures), 'trial')} failed: {kinds}", "fold"
             )
 
 
-def _by_format(found: Sequence[Row]) -> list[Row]:
+def _sort_by_format(found: Sequence[Row]) -> list[Row]:
     order = list(TITLES)
     return sorted(found, key=lambda row: order.index(row.parser.format))
 
@@ -176,7 +179,7 @@ def _row_text(row: Row, against: Parser | None) -> str:
     )
     if row.comparison is None:
         return f"{text}{'1' if row.parser == against else ''}".rstrip()
-    speed = row.comparison.inverted()
+    speed = row.comparison.invert()
     shown = f"{digits(speed.ratio.estimate)} {limits(speed.ratio, '')}"
     return f"{text}{shown:<16} {WORDS.get(speed.verdict, speed.verdict)}"
 

@@ -6,10 +6,10 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from wirelab.cli.error_handling import folded, out
+from wirelab.cli.error_handling import fold, out
 from wirelab.errors import EXIT_OK
 from wirelab.experiment import matrix
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.sanitize import sanitize
 from wirelab.format.units import format_minutes
 from wirelab.process.services import Programs
@@ -59,20 +59,20 @@ def show(experiment: Experiment, *, as_json: bool) -> int:
 def _print(
     experiment: Experiment, planned: Schedule, names: Names, builds: list[PendingBuild]
 ) -> None:
-    cells = counted(len(planned.cells), "cell")
-    out.print(f"{experiment.name}: {cells}, {counted(experiment.repeats, 'repeat')}", "bold")
+    cells = format_count(len(planned.cells), "cell")
+    out.print(f"{experiment.name}: {cells}, {format_count(experiment.repeats, 'repeat')}", "bold")
     for cell in planned.cells[:CELLS_SHOWN]:
         text = f"• {names.stacks[cell.point.stack]}: {names.setting(cell.point)}"
-        out.print(folded(sanitize(text), out.width))
+        out.print(fold(sanitize(text), out.width))
     more = len(planned.cells) - CELLS_SHOWN
     if more > 0:
-        out.print(f"• and {more:,} more, of {counted(len(names.stacks), 'stack')} in all")
+        out.print(f"• and {more:,} more, of {format_count(len(names.stacks), 'stack')} in all")
     for reason in planned.skipped:
-        out.print(folded(f"left out: {sanitize(reason)}", out.width))
+        out.print(fold(f"left out: {sanitize(reason)}", out.width))
     for line in planned.sizes:
-        out.print(folded(f"size: {line}", out.width))
+        out.print(fold(f"size: {line}", out.width))
     for reason in planned.apart:
-        out.print(folded(f"one service at a time: {sanitize(reason)}", out.width))
+        out.print(fold(f"one service at a time: {sanitize(reason)}", out.width))
     for build in builds:
         time = "" if build.seconds is None else f", about {format_minutes(build.seconds)}"
         out.print(f"to build: {build.title}{time}")
@@ -83,6 +83,6 @@ def _builds(planned: Schedule, programs: Programs) -> list[PendingBuild]:
     found: dict[str, PendingBuild] = {}
     for cell in planned.cells:
         if cell.external is None:
-            for build in programs.pending(cell.stack, cell.message.contract):
+            for build in programs.list_pending_builds(cell.stack, cell.message.contract):
                 found[build.title] = build
     return list(found.values())

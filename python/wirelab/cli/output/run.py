@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wirelab.checks.system_noise import spoilt_by
-from wirelab.cli.error_handling import folded, out
+from wirelab.cli.error_handling import fold, out
 from wirelab.cli.options.common import accept_folder
 from wirelab.cli.output import thresholds as verdicts
 from wirelab.errors import EXIT_FAILED, EXIT_OK, UsageError
@@ -42,7 +42,7 @@ def show(
     ``junit``; returns the exit code. ``reported`` are ids of trials whose failure was already
     printed. Raises :class:`UsageError` if ``junit`` cannot be written."""
     written = Written.of(run)
-    judged = _judged(run, conditions)
+    judged = _judge(run, conditions)
     if as_json:
         summary = written.document()
         if conditions:
@@ -93,7 +93,7 @@ def _answers_nothing(trial: Trial) -> bool:
     return trial.result.errors > 0 and trial.result.ok == 0
 
 
-def _judged(run: Run, conditions: Sequence[Condition]) -> tuple[Judged, ...]:
+def _judge(run: Run, conditions: Sequence[Condition]) -> tuple[Judged, ...]:
     if not conditions:
         return ()
     from wirelab.explain import thresholds
@@ -104,7 +104,7 @@ def _judged(run: Run, conditions: Sequence[Condition]) -> tuple[Judged, ...]:
 
 def point(text: str, mark: str = "•", style: str = "") -> None:
     """Prints a sentence after its mark, with a hanging indent."""
-    said = folded(f"{mark} {sanitize(text)}", out.width)
+    said = fold(f"{mark} {sanitize(text)}", out.width)
     out.print(said, style)
 
 
@@ -177,7 +177,7 @@ def _print(run: Run, page: Path, manifest: Manifest, failed: Sequence[Trial]) ->
     if keeping.is_kept(run.folder):
         point(keeping.LEFT_OUT)
     first, *others = sentences(run.trials, manifest.threshold_in_use, manifest.comparison)
-    out.print(folded(sanitize(first), out.width), "bold")
+    out.print(fold(sanitize(first), out.width), "bold")
     out.print()
     for text, style in terminal_table(run.trials, manifest.threshold_in_use):
         out.print(text, style)
@@ -191,7 +191,7 @@ def _print(run: Run, page: Path, manifest: Manifest, failed: Sequence[Trial]) ->
     if len(failed) > FAILED_MAX:
         out.print(f"and {len(failed) - FAILED_MAX} more; the report lists all of them under Checks")
     if run.failed:
-        out.print(folded(RETRY, out.width))
+        out.print(fold(RETRY, out.width))
     there = finished.trials_of(run.trials, run.planned)
     out.print(f"\n{there}, {len(run.failed)} failed.")
     out.print(f"Report: {page}")

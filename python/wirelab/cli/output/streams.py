@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.units import format_seconds
 from wirelab.records.group import STREAM_TIMES
 
@@ -20,7 +20,7 @@ def show_streams(streams: Json, say: Callable[[str], None]) -> None:
     if not streams["messages"]:
         return
     say(
-        f"  {counted(streams['messages'], 'message')}, {streams['messages_per_s']:,.4g}/s, "
+        f"  {format_count(streams['messages'], 'message')}, {streams['messages_per_s']:,.4g}/s, "
         f"{streams['bytes']:,} B"
     )
     if streams["with_token"] is not None:
@@ -30,7 +30,7 @@ def show_streams(streams: Json, say: Callable[[str], None]) -> None:
         say(f"  {per_read:,.3g} messages per read, at most {streams['read_messages_max']:,}")
     for name, text in (("empty", "had no message"), ("stopped", "were ended as requested")):
         if streams[name]:
-            say(f"  {counted(streams[name], 'stream')} {text}")
+            say(f"  {format_count(streams[name], 'stream')} {text}")
     for time in STREAM_TIMES:
         times = {name: ms for name, ms in streams[time.key].items() if name != "min"}
         if times:
@@ -43,4 +43,4 @@ def _tokens(streams: Json) -> str:
     chunks = f"{streams['with_token']:,} of them with tokens, {streams['chunks_per_s']:,.4g}/s"
     if not streams["counted"]:
         return f"{chunks}; the server counted no tokens"
-    return f"{chunks}; {counted(streams['tokens'], 'token')}, {streams['tokens_per_s']:,.4g}/s"
+    return f"{chunks}; {format_count(streams['tokens'], 'token')}, {streams['tokens_per_s']:,.4g}/s"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from wirelab.cli.error_handling import folded, out
+from wirelab.cli.error_handling import fold, out
 from wirelab.errors import EXIT_OK, UsageError
 from wirelab.format.console import Line
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import percent
 from wirelab.format.units import format_seconds
 from wirelab.statistics.interval import Interval
@@ -32,7 +32,7 @@ def run(files: Sequence[Path], *, as_json: bool) -> int:
     answers = read_answers(files)
     if len(answers.complete) < PARTICIPANTS_MIN:
         raise UsageError(
-            f"{counted(len(answers.complete), 'participant')} completed both tasks",
+            f"{format_count(len(answers.complete), 'participant')} completed both tasks",
             f"collect answers of at least {PARTICIPANTS_MIN}",
         )
     found, published = score(answers), read_published()
@@ -41,15 +41,17 @@ def run(files: Sequence[Path], *, as_json: bool) -> int:
         print(json.dumps(document, indent=1))
         return EXIT_OK
     for line in _lines(found, published):
-        out.print(folded(line.text, out.width) if not line.style else line.text, style=line.style)
+        out.print(fold(line.text, out.width) if not line.style else line.text, style=line.style)
     return EXIT_OK
 
 
 def _lines(found: Score, published: PublishedSums) -> Iterator[Line]:
     began = ", ".join(f"{count} began with {TITLES[name]}" for name, count in found.began.items())
-    yield Line(f"{counted(found.participants, 'participant')}: {began}.")
+    yield Line(f"{format_count(found.participants, 'participant')}: {began}.")
     if found.left_out:
-        yield Line(f"{counted(found.left_out, 'participant')} did only one task and are left out.")
+        yield Line(
+            f"{format_count(found.left_out, 'participant')} did only one task and are left out."
+        )
     yield Line("")
     yield Line(_verdict(found.total))
     yield Line("")
@@ -70,12 +72,14 @@ def _verdict(total: Contrast) -> str:
     difference = total.difference
     if total.p_value >= ALPHA:
         return (
-            f"The sums do not differ significantly: HTTP minus gRPC {_signed(difference)} of "
+            "The sums do not differ significantly: HTTP minus gRPC "
+            f"{_format_interval(difference)} of "
             f"{questionnaire().sum_max} points, p = {_p(total.p_value)}."
         )
     better, worse = ("HTTP", "gRPC") if difference.estimate > 0 else ("gRPC", "HTTP")
     return (
-        f"{better} is rated more usable than {worse}: HTTP minus gRPC {_signed(difference)} of "
+        f"{better} is rated more usable than {worse}: HTTP minus gRPC "
+        f"{_format_interval(difference)} of "
         f"{questionnaire().sum_max} points, p = {_p(total.p_value)}."
     )
 
@@ -121,8 +125,10 @@ def _order(found: Score) -> Iterator[str]:
             "each order."
         )
         return
-    yield f"Corrected for the order effect, HTTP minus gRPC is {_signed(effects.treatment)}."
-    yield f"The second position changes the sum by {_signed(effects.period)}."
+    yield (
+        f"Corrected for the order effect, HTTP minus gRPC is {_format_interval(effects.treatment)}."
+    )
+    yield f"The second position changes the sum by {_format_interval(effects.period)}."
     if effects.carry_over_p < ALPHA:
         yield (
             f"The sums depend on which task came first (p = {_p(effects.carry_over_p)}). Only the "
@@ -149,7 +155,7 @@ def _bounds(interval: Interval) -> str:
     return f"{interval.estimate:+.2f} [{interval.bounds[0]:+.1f}, {interval.bounds[1]:+.1f}]"
 
 
-def _signed(interval: Interval) -> str:
+def _format_interval(interval: Interval) -> str:
     if interval.bounds is None:
         return f"{interval.estimate:+.1f}"
     low, high = interval.bounds

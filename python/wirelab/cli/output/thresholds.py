@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wirelab.cli.error_handling import folded, out
+from wirelab.cli.error_handling import fold, out
 from wirelab.errors import UsageError
 from wirelab.format.sanitize import sanitize
 
@@ -21,7 +21,7 @@ _STYLES = {"holds": "", "does not hold": "failed:", "undecided": "yellow"}
 def show_verdicts(judged: Sequence[Judged], width: int) -> None:
     """Prints one sentence per verdict."""
     for one in judged:
-        out.print(folded(f"• {sentence(one)}", width), _STYLES[one.verdict])
+        out.print(fold(f"• {sentence(one)}", width), _STYLES[one.verdict])
 
 
 def sentence(one: Judged) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from wirelab import identity
-from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.error_handling import err, fold, out
 from wirelab.errors import EXIT_FAILED, EXIT_OK
-from wirelab.format.console import Ticker, shortened
+from wirelab.format.console import Ticker, shorten
 from wirelab.identity import Verdict
 
 SECTIONS = ("operations", "errors", "limits", "vectors", "money", "concurrency", "outages")
@@ -27,7 +27,7 @@ def run(
 ) -> int:
     """Examines the named services, or all of them; returns the exit code. Raises
     :class:`WirelabError`."""
-    chosen = identity.chosen(references, contract)
+    chosen = identity.choose_points(references, contract)
     verdicts = list(
         identity.verify(
             chosen,
@@ -50,14 +50,14 @@ def show_progress(verdict: Verdict) -> None:
     examination = verdict.examination
     word = "passes" if verdict.passed else "FAILS"
     end = f" {examination.contract}: {word} ({examination.seconds:.1f} s)"
-    err.print(f"{shortened(examination.stack, err.width - len(end))}{end}")
+    err.print(f"{shorten(examination.stack, err.width - len(end))}{end}")
 
 
 def _show(verdicts: Sequence[Verdict]) -> None:
     stacks = ["service", *(verdict.examination.stack for verdict in verdicts)]
     contracts = ["contract", *(verdict.examination.contract for verdict in verdicts)]
     names, speaks = max(map(len, stacks)), max(map(len, contracts))
-    sections = _examined(verdicts)
+    sections = _list_examined(verdicts)
     heads = " ".join(sections)
     out.print(f"{stacks[0]:<{names}} {contracts[0]:<{speaks}} {heads}", "bold")
     for verdict in verdicts:
@@ -67,20 +67,20 @@ def _show(verdicts: Sequence[Verdict]) -> None:
         out.print(f"{examination.stack:<{names}} {examination.contract:<{speaks}} {shown}")
     without = [section for section in SECTIONS if section not in sections]
     if without:
-        out.print(folded(f"no calls for: {', '.join(without)}", out.width), "dim")
+        out.print(fold(f"no calls for: {', '.join(without)}", out.width), "dim")
     for verdict in verdicts:
         _explain(verdict)
-    for line in _left_out(verdicts):
-        out.print(folded(line, out.width), "dim")
+    for line in _list_omissions(verdicts):
+        out.print(fold(line, out.width), "dim")
 
 
-def _examined(verdicts: Sequence[Verdict]) -> list[str]:
+def _list_examined(verdicts: Sequence[Verdict]) -> list[str]:
     """Sections that have a call for any of the stacks; only these get a column."""
     found = {cell.section for one in verdicts for cell in one.cells if cell.outcome != "none"}
     return [section for section in SECTIONS if section in found]
 
 
-def _left_out(verdicts: Sequence[Verdict]) -> Iterator[str]:
+def _list_omissions(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Sections that were not examined, each listed once for all services with the same reason."""
     services: dict[tuple[str, str, str], list[str]] = {}
     for verdict in verdicts:
@@ -97,18 +97,18 @@ def _left_out(verdicts: Sequence[Verdict]) -> Iterator[str]:
 def _cell(section: str, outcome: str) -> str:
     """The cell, padded to the width of its heading."""
     text = "–" if outcome == "none" else outcome
-    return out.styled(f"{text:>{len(section)}}", STYLES[outcome])
+    return out.style(f"{text:>{len(section)}}", STYLES[outcome])
 
 
 def _explain(verdict: Verdict) -> None:
     """Prints the reasons for cells that did not pass."""
     title = f"{verdict.examination.stack} {verdict.examination.contract}"
     for reason in verdict.reasons():
-        out.print(folded(f"{title}: {reason}", out.width), style="red")
+        out.print(fold(f"{title}: {reason}", out.width), style="red")
     for cell in verdict.cells:
         for gap in cell.gaps:
             said = f"{title}: {cell.section}: known gap: {gap.finding}: {gap.reason}"
-            out.print(folded(said, out.width))
+            out.print(fold(said, out.width))
 
 
 def _json(verdict: Verdict) -> dict[str, object]:

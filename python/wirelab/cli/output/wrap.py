@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, get_args
 
 from wirelab import wrap as wrapping
-from wirelab.cli.error_handling import err, folded, out
+from wirelab.cli.error_handling import err, fold, out
 from wirelab.cli.options.wrap import CaptureOptions, OutputOptions, ServiceOptions
 from wirelab.errors import (
     EXIT_FAILED,
@@ -46,9 +46,9 @@ def order(command: Sequence[str], service: ServiceOptions, capture: CaptureOptio
     return Order(
         command=tuple(command),
         serve=None if service.serve is None else Stack.parse(service.serve),
-        contract=_among("--contract", service.contract, CONTRACTS),
+        contract=_require_known("--contract", service.contract, CONTRACTS),
         hello_bytes=service.hello_bytes,
-        link=_among("--link", service.link, get_args(ProfileName)),
+        link=_require_known("--link", service.link, get_args(ProfileName)),
         interface=capture.interface,
         port=capture.port,
         seconds_max=None if capture.timeout is None else _seconds(capture.timeout),
@@ -63,23 +63,23 @@ def run(order: Order, output: OutputOptions) -> int:
     _accept_page(output.report)
     sink: BinaryIO = sys.stderr.buffer if output.as_json else sys.stdout.buffer
     known = given.of_command(order.command)
-    with known.hiding_errors(), Interruption() as interruption, Scratch() as scratch:
+    with known.hide_in_errors(), Interruption() as interruption, Scratch() as scratch:
         measured = wrapping.wrap(
             order,
             scratch.folder,
             out=sink,
             err=sys.stderr.buffer,
-            note=lambda text: err.print(folded(text, err.width)),
+            note=lambda text: err.print(fold(text, err.width)),
             interruption=interruption,
             on_build=Ticker(err).show,
         )
         result = wrapping.result(measured)
         keeps = output.keep_capture or interruption.requested or measured.stopped is not None
         unwritten: list[StorageError] = []
-        with _deferred(unwritten):
+        with _defer_storage_errors(unwritten):
             kept = _keep(scratch.folder, output.folder, result, capture=keeps)
             result = replace(result, kept=kept)
-        with _deferred(unwritten):
+        with _defer_storage_errors(unwritten):
             result = replace(result, page=_write_page(output.report, result))
     if output.as_json:
         print(json.dumps(result.to_json(), indent=1))
@@ -91,7 +91,7 @@ def run(order: Order, output: OutputOptions) -> int:
 
 
 @contextmanager
-def _deferred(unwritten: list[StorageError]) -> Iterator[None]:
+def _defer_storage_errors(unwritten: list[StorageError]) -> Iterator[None]:
     """Collects the error of a file that could not be written, until the result is printed."""
     try:
         yield
@@ -178,7 +178,7 @@ def _keep(source: Path, folder: Path | None, result: Result, *, capture: bool) -
     return where
 
 
-def _among(option: str, value: str, known: tuple[str, ...]) -> str:
+def _require_known(option: str, value: str, known: tuple[str, ...]) -> str:
     if value not in known:
         raise UsageError(f"{option} {value} is unknown", did_you_mean(value, known))
     return value

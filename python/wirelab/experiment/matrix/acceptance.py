@@ -36,7 +36,7 @@ class Impossible(StackError):
 
 
 @contextmanager
-def reported_at(*key: str | int) -> Iterator[None]:
+def report_at(*key: str | int) -> Iterator[None]:
     """Reports errors within the block at that key of the experiment."""
     try:
         yield
@@ -90,7 +90,7 @@ def accept_link(stack: Stack, external: ExternalService | None, link: str) -> No
         )
     rule = legality.link_rule(link, stack.axes)
     if rule is not None:
-        near = stack.near(rule.repair)
+        near = stack.find_nearest(rule.repair)
         raise StackError(f"{stack}: {rule.reason}", f"the nearest legal stack is {near}")
 
 

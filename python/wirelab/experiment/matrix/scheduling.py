@@ -33,7 +33,7 @@ from wirelab.experiment.matrix.acceptance import (
     accept_host,
     accept_link,
     accept_message,
-    reported_at,
+    report_at,
 )
 from wirelab.experiment.matrix.cells import Cell, PlannedTrial, Schedule
 from wirelab.experiment.matrix.fitness import Place, judge_fitness
@@ -44,7 +44,7 @@ from wirelab.experiment.model import (
     Experiment,
     MatrixPoint,
     PlacementChoice,
-    named,
+    service_name,
 )
 from wirelab.format.units import format_bytes
 from wirelab.records.trial import Point
@@ -93,7 +93,7 @@ def schedule(experiment: Experiment, catalogue: Catalogue) -> Schedule:
     skipped = tuple(refused)
     _accept(experiment, found.values(), skipped)
     sharing = share_trials(experiment, found)
-    trials = tuple(_ordered(experiment, sharing.groups))
+    trials = tuple(_order_trials(experiment, sharing.groups))
     return Schedule(trials, skipped, cells=tuple(found.values()), apart=sharing.apart)
 
 
@@ -187,8 +187,8 @@ def _accept_size(experiment: Experiment) -> None:
 
 
 def _only(experiment: Experiment, places: Iterable[MatrixPoint]) -> Iterator[Combination]:
-    services = {named(service): place for place, service in enumerate(experiment.services)}
-    faults = experiment.faults.given()
+    services = {service_name(service): place for place, service in enumerate(experiment.services)}
+    faults = experiment.faults.list_given()
     for place in places:
         on = {name: value for name, value in faults.items() if name not in place.faults_off}
         yield Combination(
@@ -198,7 +198,7 @@ def _only(experiment: Experiment, places: Iterable[MatrixPoint]) -> Iterator[Com
 
 
 def _matrix(experiment: Experiment) -> Iterator[Combination]:
-    faults = [experiment.faults.given()]
+    faults = [experiment.faults.list_given()]
     every = starmap(
         Combination,
         product(
@@ -230,16 +230,16 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
     message, load = experiment.called[at.message], experiment.loads[at.load]
     link, capture = experiment.links[at.link], experiment.capture[at.capture]
     choice = experiment.placement[at.placement]
-    stack, external = _served(experiment, catalogue, at)
-    with reported_at("messages", at.message):
+    stack, external = _find_service(experiment, catalogue, at)
+    with report_at("messages", at.message):
         accept_message(stack, message)
-    with reported_at("loads", at.load):
+    with report_at("loads", at.load):
         accept_caller(stack, message, load, experiment.window_of(message, load))
         for group in load.background:
             accept_background(stack, message, group)
-    with reported_at("links", at.link):
+    with report_at("links", at.link):
         accept_link(stack, external, profiles.name(link))
-    with reported_at("capture", at.capture):
+    with report_at("capture", at.capture):
         accept_capture(stack, capture, load)
     fitness = judge_fitness(
         stack.axes,
@@ -249,16 +249,16 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         Place(profiles.name(link), capture, experiment.codec_times),
     )
     if experiment.design == "slices" and fitness.refusal:
-        with reported_at("design"):
+        with report_at("design"):
             raise StackError(f"{stack}: {fitness.refusal}", SLICES_REMEDY)
     records_host = experiment.host and capture != NO_CAPTURE
     if records_host:
-        with reported_at("host"):
+        with report_at("host"):
             accept_host(stack, external)
-    with reported_at("faults"):
+    with report_at("faults"):
         accept_faults(stack, catalogue, message.contract, at.faults)
     if experiment.codec_times:
-        with reported_at("codec_times"):
+        with report_at("codec_times"):
             accept_codec_times(stack, catalogue, message)
     point = Point(
         stack=stack.reference,
@@ -278,7 +278,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
     return Cell(point, stack, message, load, choice, link, capture, external, records_host, fitness)
 
 
-def _served(
+def _find_service(
     experiment: Experiment, catalogue: Catalogue, at: Combination
 ) -> tuple[Stack, ExternalService | None]:
     """The stack of a combination, and the declaration if the service is user-defined."""
@@ -286,15 +286,15 @@ def _served(
     served = experiment.services[at.service]
     service = ("services", at.service)
     if isinstance(served, ExternalService):
-        with reported_at(*service):
+        with report_at(*service):
             accept_external(served, experiment.called[at.message])
-        with reported_at("axes"):
+        with report_at("axes"):
             return served.stack.with_axes(at.changes), served
-    with reported_at(*service):
+    with report_at(*service):
         plain = Stack.parse(served)
-    with reported_at("axes"):
+    with report_at("axes"):
         stack = plain.with_axes(at.changes)
-    with reported_at(*("axes",) if at.changes and catalogue.has(plain, contract) else service):
+    with report_at(*("axes",) if at.changes and catalogue.has(plain, contract) else service):
         catalogue.manifest(stack, contract)
     return stack, None
 
@@ -326,7 +326,7 @@ def _accept(experiment: Experiment, found: Collection[Cell], skipped: tuple[str,
         raise ExperimentError([*skipped, nothing])
 
 
-def _ordered(
+def _order_trials(
     experiment: Experiment, groups: Mapping[str, tuple[Cell, ...]]
 ) -> Iterator[PlannedTrial]:
     """Trials of cells that share them; each group by the digest of its first point."""

@@ -68,7 +68,7 @@ def parse(text: Text, budget: Budget) -> Any:
         most = min(budget.nodes_left, budget.yaml_nodes_max)
         content, count = yaml_source.read_values(text.text, text.name, most)
         budget.take_nodes(count)
-        return text.checked(content)
+        return text.check(content)
     try:
         return _read_lazily(text, budget)
     except (msgspec.MsgspecError, ValueError, RecursionError):

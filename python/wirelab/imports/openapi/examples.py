@@ -106,7 +106,7 @@ class Examples:
     def of(self, schema: Any, at: References) -> Any:
         """An example, or :data:`MISSING`. Raises :class:`UsageError` for a reference that leads
         nowhere, and :class:`ImportLimit`."""
-        value = _without_any(self._of(schema, at), {})
+        value = _replace_any(self._of(schema, at), {})
         if value is not MISSING and not self._memo.matching.fits(value, schema, at):
             self._note("the example does not fit the schema in all parts; correct it")
         return value
@@ -118,11 +118,15 @@ class Examples:
         self._levels += 1
         try:
             found = at.follow(schema)
-            return self._valued(schema, at) if found.value is schema else self._at(schema, found)
+            return (
+                self._make_value(schema, at)
+                if found.value is schema
+                else self._follow(schema, found)
+            )
         finally:
             self._levels -= 1
 
-    def _at(self, schema: dict[str, Any], found: Found) -> Any:
+    def _follow(self, schema: dict[str, Any], found: Found) -> Any:
         """Of what a reference leads to."""
         if found.key in self._open:
             self._repeats.add(found.key)
@@ -131,10 +135,10 @@ class Examples:
             return MISSING
         siblings = {key: schema[key] for key in ("example", "default") if key in schema}
         if siblings and isinstance(found.value, dict):
-            return self._valued({**found.value, **siblings}, found.at)
-        return self._recalled(found)
+            return self._make_value({**found.value, **siblings}, found.at)
+        return self._recall_or_make(found)
 
-    def _recalled(self, found: Found) -> Any:
+    def _recall_or_make(self, found: Found) -> Any:
         """As it was made before in the same situation; else made now. What is made depends on
         the open schemas only where it meets one of them, else on their number alone."""
         is_used_up = self._left < 0
@@ -144,7 +148,7 @@ class Examples:
             known = self._memo.known.get(key)
             if known is not None and (is_used_up or known.cost <= self._left):
                 return self._take(known)
-        made = self._made(found)
+        made = self._make(found)
         # Where the values are used up in the middle, the example is of this place alone.
         if (is_used_up or self._left >= 0) and len(self._memo.known) < KNOWN_MAX:
             self._memo.known[here if made.repeats else anywhere] = made
@@ -157,13 +161,13 @@ class Examples:
         self._repeats |= known.repeats
         return known.value
 
-    def _made(self, found: Found) -> _Known:
+    def _make(self, found: Found) -> _Known:
         self._memo.budget.take_steps(MADE_STEPS)
         left, noted = self._left, len(self._noted)
         outer, self._repeats = self._repeats, set()
         self._open.append(found.key)
         try:
-            value = self._valued(found.value, found.at)
+            value = self._make_value(found.value, found.at)
         finally:
             self._open.pop()
             repeats = frozenset(self._repeats.intersection(self._open))
@@ -171,21 +175,21 @@ class Examples:
         notes = tuple(dict.fromkeys(self._noted[noted:]))
         return _Known(value, notes, left - self._left, repeats)
 
-    def _valued(self, schema: Any, at: References) -> Any:
+    def _make_value(self, schema: Any, at: References) -> Any:
         self._left -= 1
         if schema is True or schema == {}:
             return ANY
         if not isinstance(schema, dict):
             return MISSING
-        for given in _given(schema):
+        for given in _list_given(schema):
             if self._memo.matching.fits(given, schema, at):
                 return given
-        whole = self._typed(schema, at)
+        whole = self._make_typed(schema, at)
         if lists(schema.get("allOf")):
             whole = self._all(schema, whole, at)
         for key in ("anyOf", "oneOf"):
             if lists(schema.get(key)):
-                whole = self._chosen(schema, schema[key], whole, at)
+                whole = self._choose(schema, schema[key], whole, at)
         return whole
 
     def _all(self, schema: dict[str, Any], whole: Any, at: References) -> Any:
@@ -215,9 +219,9 @@ class Examples:
             given = found if isinstance(found, dict) else {}
             self._memo.budget.take_steps(1 + len(given))
             joined |= {key: one for key, one in given.items() if key not in _OF_PARTS}
-        return self._typed(joined, at)
+        return self._make_typed(joined, at)
 
-    def _chosen(
+    def _choose(
         self, schema: dict[str, Any], choices: list[Any], whole: Any, at: References
     ) -> Any:
         """With the first choice that fits; of ``oneOf`` all others must not."""
@@ -229,8 +233,8 @@ class Examples:
             value = self._of(choice, at)
             if value is MISSING:
                 continue
-            for one in self._variants(schema, self._merged(whole, value), choice, at):
-                if self._memo.matching.fits(_without_any(one, {}), schema, at):
+            for one in self._variants(schema, self._merge(whole, value), choice, at):
+                if self._memo.matching.fits(_replace_any(one, {}), schema, at):
                     return one
                 made = one if made is MISSING else made
         return whole if made is MISSING else made
@@ -250,20 +254,20 @@ class Examples:
                 "",
             )
             return
-        required = {*_required(schema, at), *_required(choice, at)}
+        required = {*_list_required(schema, at), *_list_required(choice, at)}
         self._memo.budget.take_steps(len(value))
         yield {name: one for name, one in value.items() if name in required}
         for dropped in value.keys() - required if len(value) <= VARIANTS_MAX else ():
             yield {name: one for name, one in value.items() if name != dropped}
 
-    def _merged(self, one: Any, other: Any) -> Any:
+    def _merge(self, one: Any, other: Any) -> Any:
         if isinstance(one, dict) and isinstance(other, dict):
             self._memo.budget.take_steps(len(one) + len(other))
             added = {k: v for k, v in other.items() if k not in one or v is not ANY}
             return {**one, **added}
         return one if other is MISSING or (other is ANY and one is not MISSING) else other
 
-    def _typed(self, schema: dict[str, Any], at: References) -> Any:
+    def _make_typed(self, schema: dict[str, Any], at: References) -> Any:
         kind = schema.get("type")
         if isinstance(kind, list):
             kind = next((one for one in kind if one != "null"), "null")
@@ -379,7 +383,7 @@ class Examples:
                 return made
             self._note(f"a text is to match {pattern[:60]}; correct the example")
         if len(text) < lowest:
-            text = _repeated(text, min(lowest, TEXT_MAX))
+            text = _repeat(text, min(lowest, TEXT_MAX))
         return text[:highest]
 
     def _note(self, text: str) -> None:
@@ -387,7 +391,7 @@ class Examples:
 
 
 @lru_cache
-def _repeated(text: str, length: int) -> str:
+def _repeat(text: str, length: int) -> str:
     """The same object for the same text, which a document may have in each of many places."""
     return (text * (length // len(text) + 1))[:length]
 
@@ -397,7 +401,7 @@ _OF_PARTS = {"allOf", "anyOf", "oneOf", "properties", "required", "example", "de
 _BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
 
 
-def _without_any(value: Any, known: dict[int, Any]) -> Any:
+def _replace_any(value: Any, known: dict[int, Any]) -> Any:
     """With an empty object in place of :data:`ANY`; parts without it stay the same objects."""
     if value is ANY:
         return {}
@@ -405,7 +409,7 @@ def _without_any(value: Any, known: dict[int, Any]) -> Any:
         return value
     if id(value) not in known:
         pairs = list(value.items() if isinstance(value, dict) else enumerate(value))
-        made = {key: _without_any(one, known) for key, one in pairs}
+        made = {key: _replace_any(one, known) for key, one in pairs}
         if all(made[key] is one for key, one in pairs):
             known[id(value)] = value
         else:
@@ -413,13 +417,13 @@ def _without_any(value: Any, known: dict[int, Any]) -> Any:
     return known[id(value)]
 
 
-def _required(schema: Any, at: References) -> list[str]:
+def _list_required(schema: Any, at: References) -> list[str]:
     found = at.follow(schema).value
     names = lists(found.get("required")) if isinstance(found, dict) else []
     return [name for name in names if isinstance(name, str)]
 
 
-def _given(schema: dict[str, Any]) -> Iterator[Any]:
+def _list_given(schema: dict[str, Any]) -> Iterator[Any]:
     """What the document itself gives as examples."""
     if "const" in schema:
         yield schema["const"]
@@ -434,19 +438,19 @@ def _given(schema: dict[str, Any]) -> Iterator[Any]:
 def _number(schema: dict[str, Any], *, whole: bool) -> int | float:
     """1, or what is nearest to it within the bounds."""
 
-    def bound(key: str) -> float | None:
+    def read_bound(key: str) -> float | None:
         value = schema.get(key)
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return value if is_number else None
 
-    low, high = bound("minimum"), bound("maximum")
-    above, below = bound("exclusiveMinimum"), bound("exclusiveMaximum")
+    low, high = read_bound("minimum"), read_bound("maximum")
+    above, below = read_bound("exclusiveMinimum"), read_bound("exclusiveMaximum")
     # In OpenAPI 3.0 the exclusive bounds are true or false, in 3.1 numbers.
     above = low if schema.get("exclusiveMinimum") is True else above
     below = high if schema.get("exclusiveMaximum") is True else below
     least = max((one for one in (low, above) if one is not None), default=None)
     most = min((one for one in (high, below) if one is not None), default=None)
-    step = bound("multipleOf") or (1 if whole else 0)
+    step = read_bound("multipleOf") or (1 if whole else 0)
     gap = step or (most - least if least is not None and most is not None else 1) / 2
     if least is not None and least == above:
         least += gap

@@ -142,8 +142,8 @@ class _Reader:
             return True
         if begin == only and "/" not in only:
             return False  # all that is not the name has a slash
-        origin, prefix = _parted(self._server(call.operation, call.item))
-        path = _quoted(f"{prefix}{call.path.partition('{')[0]}")
+        origin, prefix = _split_server(self._server(call.operation, call.item))
+        path = _quote_path(f"{prefix}{call.path.partition('{')[0]}")
         words = (f"{call.method.upper()} {path}", f"{origin}{path}", path)
         return any(word.startswith(begin) or begin.startswith(word) for word in words)
 
@@ -154,11 +154,11 @@ class _Reader:
         secrets = self._secrets(operation)
         examples = Examples(self._memo)
         parameters = self._parameters(call.item, operation)
-        origin, prefix = _parted(self._server(operation, call.item))
-        filled, query, headers = self._filled(call.path, parameters, examples, secrets)
+        origin, prefix = _split_server(self._server(operation, call.item))
+        filled, query, headers = self._fill_parameters(call.path, parameters, examples, secrets)
         request: dict[str, Any] = {
             "method": call.method.upper(),
-            "path": _quoted(f"{prefix}{filled}"),
+            "path": _quote_path(f"{prefix}{filled}"),
         }
         if query:
             request["path"] += f"?{urlencode(query)}"
@@ -195,14 +195,14 @@ class _Reader:
             host, base = self._content.get("host"), str(self._content.get("basePath") or "")
             scheme = next(iter(lists(self._content.get("schemes"))), "http")
             own = f"{scheme}://{host}{base}" if host else base
-            return self._joined(own)
+            return self._join_url(own)
         for holder in (operation, item, self._content):
             for server in lists(holder.get("servers")):
                 if isinstance(server, dict):
-                    return self._joined(self._with_variables(server))
-        return self._joined("/")
+                    return self._join_url(self._with_variables(server))
+        return self._join_url("/")
 
-    def _joined(self, url: str) -> str:
+    def _join_url(self, url: str) -> str:
         """A document from a URL may name its server without a host."""
         try:
             return url if self._text.folder is not None else urljoin(self._text.name, url)
@@ -234,7 +234,7 @@ class _Reader:
                     found[key] = (parameter.value, parameter.at)
         return list(found.values())
 
-    def _filled(
+    def _fill_parameters(
         self,
         path: str,
         parameters: list[tuple[dict[str, Any], References]],
@@ -387,7 +387,7 @@ _SCHEMA = {
 }
 
 
-def _parted(server: str) -> tuple[str, str]:
+def _split_server(server: str) -> tuple[str, str]:
     """Origin and path of a server's URL; both empty where it is none."""
     try:
         url = urlsplit(server)
@@ -403,7 +403,7 @@ def _parted(server: str) -> tuple[str, str]:
     return f"{url.scheme}://{host}{f':{port}' if port else ''}", url.path.rstrip("/")
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     return quote(path if path.startswith("/") else f"/{path}", safe="/:@!$&'()*+,;=-._~%")
 
 

@@ -89,10 +89,10 @@ class References:
     def _lookup(self, ref: str) -> Found:
         if (found := self._known.get((self._base, ref))) is None:
             self._source.budget.take_steps(LOOKUP_STEPS)
-            found = self._known[self._base, ref] = self._looked_up(ref)
+            found = self._known[self._base, ref] = self._look_up(ref)
         return found
 
-    def _looked_up(self, ref: str) -> Found:
+    def _look_up(self, ref: str) -> Found:
         try:
             uri = urljoin(self._base, ref)
             value = self._registry.resolver().lookup(uri).contents

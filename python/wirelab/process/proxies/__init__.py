@@ -32,7 +32,7 @@ ADAPTERS: Mapping[str, Adapter] = {
 """By value of the axis ``via``."""
 
 
-def installed(axes: Axes) -> Installation | None:
+def find_installed(axes: Axes) -> Installation | None:
     """The proxy of a stack on this machine; None: the stack has none. Raises
     :class:`LabError` where it is not installed."""
     via = axes.via
@@ -59,7 +59,7 @@ def start_proxy(
 ) -> Iterator[tuple[Proxy | None, Endpoint]]:
     """The proxy of a stack in front of a service at ``endpoint``, and how callers reach it.
     Without one the endpoint is as it was. Raises :class:`TrialFailed`, :class:`LabError`."""
-    installation = installed(axes)
+    installation = find_installed(axes)
     if installation is None:
         yield None, endpoint
         return
@@ -69,7 +69,7 @@ def start_proxy(
     )
     with Proxy(
         installation,
-        own.between(listen, endpoint.address),
+        own.set_addresses(listen, endpoint.address),
         ProcessOptions(
             log=place.folder / f"{installation.adapter.name}.log",
             cores=place.cores,

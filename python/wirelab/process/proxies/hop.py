@@ -61,7 +61,7 @@ class Hop:
         """Of the service."""
         return int(self.upstream.rpartition(":")[2])
 
-    def between(self, listen: str, upstream: str) -> Hop:
+    def set_addresses(self, listen: str, upstream: str) -> Hop:
         """With its two addresses."""
         return replace(self, listen=listen, upstream=upstream)
 

@@ -47,7 +47,7 @@ http {{
     keepalive_timeout {FOREVER_S}s;
     upstream service {{
         server {hop.upstream};
-{_kept(hop)}    }}
+{_configure_keepalive(hop)}    }}
     server {{
         listen {hop.listen}{" http2" if hop.front == "http/2" else ""} backlog=4096;
 {_streams(hop)}        location / {{
@@ -67,7 +67,7 @@ def _user() -> str:
     return f"user {pwd.getpwuid(0).pw_name};\n" if os.geteuid() == 0 else ""
 
 
-def _kept(hop: Hop) -> str:
+def _configure_keepalive(hop: Hop) -> str:
     if not hop.keepalive:
         return ""
     return (

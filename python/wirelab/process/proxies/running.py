@@ -101,7 +101,7 @@ class Proxy:
         if cpu is not None:
             self._cpu.append(Sample(time.monotonic_ns(), cpu))
 
-    def used(self, start_ns: int, end_ns: int) -> Used:
+    def measure_usage(self, start_ns: int, end_ns: int) -> Used:
         """Since it was ready; the window's ends are of CLOCK_MONOTONIC."""
         samples = self._cpu
         return Used(

@@ -97,10 +97,10 @@ def _compact(drawn: str) -> str:
     """Without indentation, and paths to a tenth of a CSS pixel: half the bytes, and no eye sees
     the difference."""
     drawn = re.sub(r">\s+<", "><", drawn)
-    return re.sub(r'\b(d|x|y)="([^"]*)"', _rounded, drawn)
+    return re.sub(r'\b(d|x|y)="([^"]*)"', _round_numbers, drawn)
 
 
-def _rounded(attribute: re.Match[str]) -> str:
+def _round_numbers(attribute: re.Match[str]) -> str:
     words = (_FRACTION.sub(_tenths, word) for word in attribute[2].split())
     return f'{attribute[1]}="{" ".join(words)}"'
 

@@ -88,7 +88,7 @@ def panel_title(source: Source, group: list[Cell]) -> str:
     """What the cells of a panel share."""
     point = group[0].point
     alone = [label.load(point.load)] if len({level(cell) for cell in group}) < 2 else []
-    return ", ".join((label.message(point), *alone, *source.names.differing(point)))
+    return ", ".join((label.message(point), *alone, *source.names.list_differing_conditions(point)))
 
 
 def groups(source: Source) -> list[list[Cell]]:
@@ -143,11 +143,11 @@ def _line(source: Source, reference: str, shown: list[Cell], figure: Figure, by:
     own = sorted((cell for cell in shown if cell.point.stack == reference), key=level)
     entry = source.legend[reference]
     points = [
-        (level(cell), interval.scaled(1.0 / by))
+        (level(cell), interval.scale(1.0 / by))
         for cell in own
         if (interval := cell.interval(figure)) is not None
     ]
-    return Line(entry.name, entry.look, points, [bounded(cell) for cell in own])
+    return Line(entry.name, entry.look, points, [is_lower_bound(cell) for cell in own])
 
 
 def _row(source: Source, cell: Cell, figure: Figure, by: float) -> Row:
@@ -155,10 +155,10 @@ def _row(source: Source, cell: Cell, figure: Figure, by: float) -> Row:
     interval = cell.interval(figure)
     if interval is None:
         raise ValueError(f"{cell.point.stack} has no {figure.name}")
-    return Row(entry.name, interval.scaled(1.0 / by), entry.look, bounded(cell))
+    return Row(entry.name, interval.scale(1.0 / by), entry.look, is_lower_bound(cell))
 
 
-def bounded(cell: Cell) -> bool:
+def is_lower_bound(cell: Cell) -> bool:
     """True where the rate is a lower bound."""
     return any(map(client_bound, cell.measured))
 

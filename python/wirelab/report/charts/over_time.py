@@ -60,7 +60,7 @@ class Strip:
         return [(quantity, colour) for quantity, colour in every if any(quantity.lines)]
 
 
-def over_time_picture(strips: Sequence[Strip], title: str, window_s: float) -> Picture | None:
+def draw_over_time(strips: Sequence[Strip], title: str, window_s: float) -> Picture | None:
     """The strips one above the other; the window is shaded. None where nothing is to draw."""
     shown = [strip for strip in strips if strip.drawn]
     if not shown:

@@ -34,9 +34,9 @@ def overview_picture(source: Source) -> str | None:
     tiles = [*drawn[0].figures, _legend(source)]
     rows = [tiles[start : start + COLUMNS] for start in range(0, len(tiles), COLUMNS)]
     heading = _heading(source)
-    placed, top = [_placed(heading, 0.0, 0.0)], _size(heading)[1]
+    placed, top = [_place(heading, 0.0, 0.0)], _size(heading)[1]
     for row in rows:
-        placed += [_placed(tile, place * (WIDTH + GAP), top) for place, tile in enumerate(row)]
+        placed += [_place(tile, place * (WIDTH + GAP), top) for place, tile in enumerate(row)]
         top += max(_size(tile)[1] for tile in row) + GAP
     return _document(_title(source), top, placed)
 
@@ -65,7 +65,7 @@ def _legend(source: Source) -> Picture:
     notes = [
         "points: estimates; bars: 95 % intervals over trials",
         "hollow points: lower bounds (client-bound)",
-        *_left_out(source),
+        *_list_omissions(source),
         *(f"in every trial: {sanitize(what)}" for what in source.names.everywhere),
         f"{sanitize(source.manifest.cpu)}, {source.manifest.cores_text}",
     ]
@@ -80,7 +80,7 @@ def _legend(source: Source) -> Picture:
         return Picture(to_svg(figure, f"legend {_title(source)}"), "legend")
 
 
-def _left_out(source: Source) -> list[str]:
+def _list_omissions(source: Source) -> list[str]:
     count, most = len(load_panels.groups(source)), load_panels.PANELS_MAX
     return [f"{most} of {count:,} panels"] if count > most else []
 
@@ -113,7 +113,7 @@ def _size(picture: Picture) -> tuple[float, float]:
     return float(found[1]), float(found[2])
 
 
-def _placed(picture: Picture, x: float, y: float) -> str:
+def _place(picture: Picture, x: float, y: float) -> str:
     width, height = _size(picture)
     place = f'<svg x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" '
     return picture.svg.replace("<svg ", place, 1)

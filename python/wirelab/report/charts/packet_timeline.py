@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from wirelab.documents.dissection import Dissection, Rung
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import quantity, sanitize
 from wirelab.report.section import Picture
 
@@ -51,13 +51,13 @@ def caption(document: Dissection, title: str) -> str:
     why = "the exchange of median latency" if of.chosen == "median" else "as requested"
     took = of.latency_us
     lasted = f", {quantity(took * 1e3, 'ns')} from its first byte to its last" if took else ""
-    rest = f"; without {counted(of.omitted, 'packet')} in the middle" if of.omitted else ""
+    rest = f"; without {format_count(of.omitted, 'packet')} in the middle" if of.omitted else ""
     return f"{title}: {why}{lasted}{rest}"
 
 
 def alt(rungs: Sequence[Rung], title: str) -> str:
     """The ladder in words, for those who cannot see it."""
-    return f"{title}, {counted(len(rungs), 'packet')}: " + "; ".join(
+    return f"{title}, {format_count(len(rungs), 'packet')}: " + "; ".join(
         f"{'client' if _is_request(rung) else 'server'} {sanitize(rung.flags)}, {rung.bytes} B"
         for rung in rungs[:12]
     )
@@ -98,8 +98,8 @@ def _packet(rung: Rung, top: int, is_wait: bool) -> list[str]:
     carried = ", ".join(part for part in (layers(rung), sanitize(rung.note)) if part)
     head = f"{end},{y + 6} {end - 7 * toward},{y + 2} {end - 7 * toward},{y + 9}"
     return [
-        _text(4, y, _at(rung.at_us), colour=_SOFT),
-        _text(4, y + 11, f"+{_at(rung.gap_us)}", colour=_WAIT if is_wait else _SOFT,
+        _text(4, y, _format_time(rung.at_us), colour=_SOFT),
+        _text(4, y + 11, f"+{_format_time(rung.gap_us)}", colour=_WAIT if is_wait else _SOFT,
               weight="600" if is_wait else "400"),
         _line(start, y + 1, end, y + 6, _INK),
         f'<polygon points="{head}" fill="{_INK}"/>',
@@ -110,7 +110,7 @@ def _packet(rung: Rung, top: int, is_wait: bool) -> list[str]:
     ]  # fmt: skip
 
 
-def _at(microseconds: float) -> str:
+def _format_time(microseconds: float) -> str:
     return quantity(microseconds * 1e3, "ns") if microseconds else "0"
 
 

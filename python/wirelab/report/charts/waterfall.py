@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from wirelab.format.numbers import quantity, sanitize, signed, step
+from wirelab.format.numbers import format_signed, quantity, sanitize, step
 from wirelab.format.units import Unit
 from wirelab.report.charts.canvas import POINTS, WIDTH, add_title, canvas, tick, to_svg
 from wirelab.report.section import Picture
@@ -56,7 +56,7 @@ def waterfall(
                 left,
                 right,
                 colour,
-                f"{one.label}: {signed(one.change.estimate, unit)}",
+                f"{one.label}: {format_signed(one.change.estimate, unit)}",
             )
             if one.change.bounds is not None:
                 low, high = (edges[place - 1] + bound for bound in one.change.bounds)
@@ -72,7 +72,7 @@ def waterfall(
         figure.subplots_adjust(left=0.02, right=0.98, top=1.0 - 30.0 / height, bottom=48.0 / height)
         add_title(figure, axes, title)
         words = "; ".join(
-            f"{sanitize(one.label)} {signed(one.change.estimate, unit)}" for one in steps
+            f"{sanitize(one.label)} {format_signed(one.change.estimate, unit)}" for one in steps
         )
         alt = (
             f"{title}: {sanitize(start[0])} {quantity(start[1], unit)}; {words}; "

@@ -97,14 +97,14 @@ class Ranking:
         """By the identity of their cells."""
         return {frozenset((id(pair.first), id(pair.second))): pair for pair in self.pairs}
 
-    def between(self, cell: Cell, other: Cell) -> Pair:
+    def find_pair(self, cell: Cell, other: Cell) -> Pair:
         """The pair of two of the cells."""
         return self._by_cells[frozenset((id(cell), id(other)))]
 
     def _beats_all(self, cell: Cell) -> bool:
         others = [other for other in self.cells if other is not cell]
         return bool(others) and all(
-            self.ahead(self.between(cell, other)) is cell for other in others
+            self.ahead(self.find_pair(cell, other)) is cell for other in others
         )
 
     @cached_property
@@ -120,7 +120,7 @@ class Ranking:
         ranked = self.best_first
         if not ranked:
             return list(self.pairs)
-        return [self.between(ranked[0], cell) for cell in self.cells if cell is not ranked[0]]
+        return [self.find_pair(ranked[0], cell) for cell in self.cells if cell is not ranked[0]]
 
     def ahead(self, pair: Pair) -> Cell | None:
         """The better of a pair by the figure's direction; None where none was found."""
@@ -138,7 +138,7 @@ def rankings(
 
     All comparisons of the figure are one family; those of a barred ranking are not in it.
     """
-    return _judged(_rankings(trials, figure, threshold, asked))
+    return _judge_family(_rankings(trials, figure, threshold, asked))
 
 
 def _rankings(
@@ -147,13 +147,13 @@ def _rankings(
     settings: dict[str, list[Cell]] = {}
     for cell in cells(trials):
         settings.setdefault(setting_key(cell.point), []).append(cell)
-    shared = [tuple(_ordered(group, asked)) for group in settings.values() if len(group) > 1]
+    shared = [tuple(_order_cells(group, asked)) for group in settings.values() if len(group) > 1]
     every = [cell for group in shared for cell in group]
     comparer = _Comparer.of(every, figure, threshold, asked)
-    return [_ranking(group, comparer) for group in shared]
+    return [_rank(group, comparer) for group in shared]
 
 
-def _ordered(group: Sequence[Cell], asked: Asked | None) -> Sequence[Cell]:
+def _order_cells(group: Sequence[Cell], asked: Asked | None) -> Sequence[Cell]:
     """The second of a question first: its ratio is that of b over a."""
     if asked is None:
         return group
@@ -170,17 +170,17 @@ def all_rankings(
     for figure in (*COMPARED, *also):
         found = _rankings(trials, figure, threshold, asked)
         if asked is None or figure.name == asked.figure:
-            yield from _judged(found)
+            yield from _judge_family(found)
         else:
             others += found
-    yield from _judged(others)
+    yield from _judge_family(others)
     failing = {setting_key(trial.point) for trial in trials if trial.result.errors}
     struck = [trial for trial in trials if setting_key(trial.point) in failing]
     for figure in COMPARED_GOOD:
         yield from rankings(struck, figure, threshold, asked)
 
 
-def _ranking(group: tuple[Cell, ...], comparer: _Comparer) -> Ranking:
+def _rank(group: tuple[Cell, ...], comparer: _Comparer) -> Ranking:
     pairs = tuple(
         Pair(first, second, comparer.compare(first, second))
         for first, second in combinations(group, 2)
@@ -188,7 +188,7 @@ def _ranking(group: tuple[Cell, ...], comparer: _Comparer) -> Ranking:
     return Ranking(group[0].point, comparer.figure, group, pairs)
 
 
-def _judged(every: list[Ranking]) -> list[Ranking]:
+def _judge_family(every: list[Ranking]) -> list[Ranking]:
     """The rankings with the verdicts of their family."""
     members = [
         pair.comparison
@@ -199,7 +199,7 @@ def _judged(every: list[Ranking]) -> list[Ranking]:
     ]
     verdicts = iter(family(members))
 
-    def judged(comparison: Comparison | None, *, barred: bool) -> Comparison | None:
+    def judge_next(comparison: Comparison | None, *, barred: bool) -> Comparison | None:
         if comparison is None:
             return None
         if barred:
@@ -210,7 +210,7 @@ def _judged(every: list[Ranking]) -> list[Ranking]:
         replace(
             ranking,
             pairs=tuple(
-                replace(pair, comparison=judged(pair.comparison, barred=bool(ranking.barred)))
+                replace(pair, comparison=judge_next(pair.comparison, barred=bool(ranking.barred)))
                 for pair in ranking.pairs
             ),
         )
@@ -235,7 +235,7 @@ class _Comparer:
     def of(
         cls, every: Sequence[Cell], figure: Figure, threshold: float, asked: Asked | None
     ) -> _Comparer:
-        rows = {id(cell): tuple(sorted(cell.by_repeat(figure).items())) for cell in every}
+        rows = {id(cell): tuple(sorted(cell.values_by_repeat(figure).items())) for cell in every}
         varying = {key: row for key, row in rows.items() if len({value for _, value in row}) > 1}
         places = {key: place for place, key in enumerate(varying)}
         blocked = None if asked else _blocks(tuple(varying.values()))
@@ -259,7 +259,7 @@ class _Comparer:
 
     def _compare_pairs(self, first: Cell, second: Cell, asked: Asked) -> Comparison | None:
         """Of the repeats that both have."""
-        a, b = first.by_repeat(self.figure), second.by_repeat(self.figure)
+        a, b = first.values_by_repeat(self.figure), second.values_by_repeat(self.figure)
         both = sorted(a.keys() & b.keys())
         is_question = self.figure.name == asked.figure
         guards = [name for name in asked.guards if name != asked.figure]

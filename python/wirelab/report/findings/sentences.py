@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from wirelab.checks.load import client_bound
 from wirelab.comparisons import outputs
 from wirelab.comparisons.findings import DESCRIBED
-from wirelab.comparisons.gate import kept
+from wirelab.comparisons.gate import read_gate
 from wirelab.explain.effect import noun, priority
-from wirelab.format.counting import counted, counted_failures, of_all, plural
+from wirelab.format.counting import format_count, format_failures, of_all, plural
 from wirelab.format.numbers import digits, sanitize, span
 from wirelab.format.units import format_minutes
 from wirelab.records.trial import PROXIED, Trial
@@ -45,10 +45,10 @@ def sentences(
     """
     if not any(trial.status == "measured" for trial in trials):
         return ["No trial measured anything, so nothing is compared.", *_failures(trials)]
-    made = None if asked is None else kept(trials, asked)
+    made = None if asked is None else read_gate(trials, asked)
     if asked is not None and made is not None:
         found = outputs.sentences(made, asked.names)
-        return [*found, *_failures(trials), *_failed_calls(trials)]
+        return [*found, *_failures(trials), *_describe_failed_calls(trials)]
     names = Names.of(trial.point for trial in trials)
     closed = [trial for trial in trials if trial.point.load.is_closed]
     opened = [trial for trial in trials if not trial.point.load.is_closed]
@@ -64,8 +64,8 @@ def sentences(
             "Stacks through a proxy are a semantic class of their own, and are not ranked against "
             "those whose calls go straight to the service."
         )
-    failed = [*_failures(trials), *_failed_calls(trials)]
-    return [*failed, *found] if _failed_share(trials) >= FAILED_LEAD else [*found, *failed]
+    failed = [*_failures(trials), *_describe_failed_calls(trials)]
+    return [*failed, *found] if _share_of_failures(trials) >= FAILED_LEAD else [*found, *failed]
 
 
 def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) -> list[str]:
@@ -78,19 +78,19 @@ def _part(trials: list[Trial], primary: Figure, threshold: float, names: Names) 
     others = [Statements(rankings(trials, f, threshold), names, main=False) for f in known]
     answer = first.answer(threshold)
     # The times of a closed load repeat what its rate shows.
-    repeated = (RESPONSE_P50, RESPONSE_P99) if primary is RATE and first.decided() else ()
+    repeated = (RESPONSE_P50, RESPONSE_P99) if primary is RATE and first.list_decided() else ()
     useful = _most_useful(others, repeated)
     said = {answer, useful}
     every = [first, *others]
-    decided = [one for each in every for one in each.decided() if one.text not in said]
+    decided = [one for each in every for one in each.list_decided() if one.text not in said]
     return [
         " ".join(filter(None, (answer, useful))),
         *(one.text for one in sorted(decided, key=lambda one: -one.size)),
-        *_joined(
+        *_join(
             f"Equivalent within {100.0 * threshold:g} %",
             [part for each in every for part in each.equivalent()],
         ),
-        *_undecided(every, trials),
+        *_describe_undecided(every, trials),
         *(text for each in every for text in each.not_compared() if text not in said),
         _together(main, threshold),
     ]
@@ -117,16 +117,16 @@ def _most_useful(others: Sequence[Statements], repeated: Sequence[Figure]) -> st
     return min(confirmed)[-1] if confirmed else ""
 
 
-def _undecided(every: Sequence[Statements], trials: Sequence[Trial]) -> list[str]:
+def _describe_undecided(every: Sequence[Statements], trials: Sequence[Trial]) -> list[str]:
     """One sentence on all figures, and what may decide them."""
-    parts = [part for each in every for part in each.undecided()]
-    needed = [number for each in every for number in each.needed()]
+    parts = [part for each in every for part in each.describe_undecided()]
+    needed = [number for each in every for number in each.list_repeats_needed()]
     if not parts:
         return []
-    return [f"Undecided: {'; '.join(parts)}. {_decided_by(needed, trials)}"]
+    return [f"Undecided: {'; '.join(parts)}. {_suggest_repeats(needed, trials)}"]
 
 
-def _decided_by(needed: Sequence[int | None], trials: Sequence[Trial]) -> str:
+def _suggest_repeats(needed: Sequence[int | None], trials: Sequence[Trial]) -> str:
     """```--repeats 12` (8 more, about 3 min) may decide 2 of 3.``"""
     known = [number for number in needed if number is not None]
     if not known:
@@ -141,7 +141,7 @@ def _decided_by(needed: Sequence[int | None], trials: Sequence[Trial]) -> str:
     return f"`--repeats {made + more}` ({more} more, about {time}) may decide {what}."
 
 
-def _joined(head: str, parts: Sequence[str]) -> list[str]:
+def _join(head: str, parts: Sequence[str]) -> list[str]:
     """One sentence on all figures, or none."""
     return [f"{head}: {'; '.join(parts)}."] if parts else []
 
@@ -162,7 +162,7 @@ def _together(main: list[Ranking], threshold: float) -> str:
         return f"{small}."
     return (
         f"{small}. Among all {len(pairs)} comparisons Holm's method confirms {kept} of "
-        f"{counted(alone, 'difference')} in {noun(main[0].figure)}; others do not count."
+        f"{format_count(alone, 'difference')} in {noun(main[0].figure)}; others do not count."
     )
 
 
@@ -185,7 +185,7 @@ def _alone(trials: Sequence[Trial], names: Names) -> list[str]:
     return found
 
 
-def _failed_share(trials: Sequence[Trial]) -> float:
+def _share_of_failures(trials: Sequence[Trial]) -> float:
     """Of all calls of the windows."""
     calls = sum(trial.result.calls for trial in trials)
     failed = sum(trial.result.errors for trial in trials)
@@ -200,11 +200,11 @@ def _failures(trials: Sequence[Trial]) -> list[str]:
     reason, count = reasons.most_common(1)[0]
     others = len(reasons) - 1
     more = f", and {others:,} other {plural(others, 'reason')}" if others else ""
-    why = f"{counted(count, 'time')}: {reason}{more}"
+    why = f"{format_count(count, 'time')}: {reason}{more}"
     return [f"{of_all(len(failed), len(trials), 'trial')} failed ({why})."]
 
 
-def _failed_calls(trials: Sequence[Trial]) -> list[str]:
+def _describe_failed_calls(trials: Sequence[Trial]) -> list[str]:
     """How many calls failed, by what happened to them."""
     kinds: Counter[str] = Counter()
     for trial in trials:
@@ -213,6 +213,6 @@ def _failed_calls(trials: Sequence[Trial]) -> list[str]:
     if not failed:
         return []
     calls = sum(trial.result.calls for trial in trials)
-    how = f"{of_all(failed, calls, 'call')} failed: {counted_failures(kinds)}."
+    how = f"{of_all(failed, calls, 'call')} failed: {format_failures(kinds)}."
     where = "Response times of all calls include them with the time until they failed; the tables"
     return [f"{how} {where} also have those of good calls."]

@@ -13,15 +13,15 @@ from typing import Literal
 from wirelab.checks.load import client_bound
 from wirelab.explain.effect import (
     article,
-    capitalized,
+    capitalize_first,
+    choose_conjunction,
+    choose_wording,
     effect,
     noun,
     side,
-    than,
     verb,
-    wording,
 )
-from wirelab.format.counting import counted, of_all
+from wirelab.format.counting import format_count, of_all
 from wirelab.format.numbers import quantity, ratio_limits
 from wirelab.records.trial import Point
 from wirelab.report.findings.ranking import Pair, Ranking
@@ -29,7 +29,7 @@ from wirelab.statistics.cell import Cell
 from wirelab.statistics.comparison import Comparison
 from wirelab.statistics.figure import RATE, RESPONSE_P99, Figure
 from wirelab.statistics.interval import Interval
-from wirelab.trial.labels import Names, listed
+from wirelab.trial.labels import Names, join_words
 
 EACH_MAX = 3
 """Settings of one sentence that are named one by one; beyond, the least and the most."""
@@ -56,7 +56,7 @@ class Statements:
         self.noun = noun(self.figure)
         if self.figure.unit == "ns" and any(cell.errors for one in every for cell in one.cells):
             self.noun += " of all calls"
-        self.words = wording(self.figure)
+        self.words = choose_wording(self.figure)
         self.verb = verb(self.figure)
         self.article = article(self.figure)
         self.names = names
@@ -64,13 +64,13 @@ class Statements:
 
     def answer(self, threshold: float) -> str:
         """The sentence that answers which stack is ahead in this figure."""
-        decided = max(self.decided(), key=lambda one: one.size, default=None)
+        decided = max(self.list_decided(), key=lambda one: one.size, default=None)
         if decided is not None:
             return decided.text
         level, unknown = self._of_kinds("equivalent", "tied"), self._of_kinds("undecided", "open")
         if not level and not unknown:
             return next(iter(self.not_compared()), "")
-        head = capitalized(self.noun)
+        head = capitalize_first(self.noun)
         within = f"equivalent within {100.0 * threshold:g} %"
         if level and unknown:
             of = len(self.outcomes)
@@ -98,17 +98,17 @@ class Statements:
         limits = ratio_limits(min(ends), max(ends), threshold)
         return f"{where} ({first} over {second} {limits})"
 
-    def decided(self) -> list[Decided]:
+    def list_decided(self) -> list[Decided]:
         """Differences; where no stack is ahead, the largest of the main figure."""
-        won = list(map(self._won, self._grouped("won")))
+        won = list(map(self._describe_lead, self._group("won")))
         return self.differences() if self.main else won
 
     def differences(self) -> list[Decided]:
         """The same, with the largest of any figure."""
         largest = self._largest()
-        return [*map(self._won, self._grouped("won")), *([largest] if largest else [])]
+        return [*map(self._describe_lead, self._group("won")), *([largest] if largest else [])]
 
-    def needed(self) -> list[int | None]:
+    def list_repeats_needed(self) -> list[int | None]:
         """Of the settings whose best is undecided: how many more repeats may decide each; None
         where no sensible number does."""
         return [found.further_repeats for found in self._of_kinds("undecided", "open")]
@@ -121,34 +121,32 @@ class Statements:
 
     def equivalent(self) -> list[str]:
         """``calls per second of a and b in 2 of 6 settings, 0.40 % fewer to 1.2 % more``."""
-        level = [
-            f"{self._about(group)}{self._reach(group)}" for group in self._grouped("equivalent")
-        ]
+        level = [f"{self._about(group)}{self._reach(group)}" for group in self._group("equivalent")]
         return level + [
-            f"{self._of(group)}, ahead of all others, {self._where(group)}".rstrip(", ")
-            for group in self._grouped("tied")
+            f"{self._of(group)}, ahead of all others, {self._describe_settings(group)}".rstrip(", ")
+            for group in self._group("tied")
         ]
 
-    def undecided(self) -> list[str]:
+    def describe_undecided(self) -> list[str]:
         """``calls per second of a and b in 4 of 6 settings, 51 % fewer to 79 % more``."""
         pairs = [
-            f"{self._about(group)}{self._reach(group)}{self._why(group)}"
-            for group in self._grouped("undecided")
+            f"{self._about(group)}{self._reach(group)}{self._explain(group)}"
+            for group in self._group("undecided")
         ]
-        return pairs + [self._open(group) for group in self._grouped("open")]
+        return pairs + [self._open(group) for group in self._group("open")]
 
     def not_compared(self) -> list[str]:
         """Sentences."""
         if self.main:
-            return [*map(self._barred, self._grouped("barred")), *self._empty()]
+            return [*map(self._describe_barred, self._group("barred")), *self._empty()]
         lacking = [found for found in self.outcomes if any(map(_has_rate, found.ranking.empty))]
         if not lacking:
             return []
-        where = "" if len(self.outcomes) == 1 else f" {self._where(lacking)}"
+        where = "" if len(self.outcomes) == 1 else f" {self._describe_settings(lacking)}"
         few = "; it needs 1,000 calls per trial" if self.figure is RESPONSE_P99 else ""
         return [f"Not every stack has {self.article}{self.noun}{where}{few}."]
 
-    def _grouped(self, kind: Kind) -> list[list[Outcome]]:
+    def _group(self, kind: Kind) -> list[list[Outcome]]:
         """Outcomes of a kind by the stacks that they are about, the most frequent first."""
         groups: dict[tuple[str, ...], list[Outcome]] = {}
         for found in self.outcomes:
@@ -156,7 +154,7 @@ class Statements:
                 groups.setdefault(found.who, []).append(found)
         return sorted(groups.values(), key=len, reverse=True)
 
-    def _won(self, group: list[Outcome]) -> Decided:
+    def _describe_lead(self, group: list[Outcome]) -> Decided:
         found = [(one, one.comparison.ratio) for one in group if one.comparison]
         found.sort(key=lambda each: -abs(log(each[1].estimate)))
         winner, *loser = (self.names.stacks[who] for who in group[0].who)
@@ -167,7 +165,7 @@ class Statements:
         else:
             better = self.words.up if self.figure.better == "higher" else self.words.down
             more = f"{self.article}{better}"
-            settings = f" {self._where(group)}" if len(self.outcomes) > 1 else ""
+            settings = f" {self._describe_settings(group)}" if len(self.outcomes) > 1 else ""
             ahead = f"{self.verb} {more} {self.noun} than {against}{settings}"
             text = f"{winner} {ahead}: {self._each(found)}"
         p = max((one.comparison.p_holm or 0.0 for one in group if one.comparison), default=0.0)
@@ -175,19 +173,19 @@ class Statements:
 
     def _size(self, ratio: Interval) -> str:
         """``93 % more calls per second (81 % to 106 %) than``, ``a 36 % shorter ... than``."""
-        return f"{self.article}{effect(ratio, self.words, self.noun)} {than(ratio)}"
+        return f"{self.article}{effect(ratio, self.words, self.noun)} {choose_conjunction(ratio)}"
 
     def _each(self, found: Sequence[tuple[Outcome, Interval]]) -> str:
         """The winner's ratio to the next best, setting by setting, or the most and the least."""
         if len(found) <= EACH_MAX:
-            return ", ".join(self._at(*each) for each in found)
-        return f"from {self._at(*found[0])} to {self._at(*found[-1])}"
+            return ", ".join(self._describe_place(*each) for each in found)
+        return f"from {self._describe_place(*found[0])} to {self._describe_place(*found[-1])}"
 
-    def _at(self, found: Outcome, ratio: Interval) -> str:
+    def _describe_place(self, found: Outcome, ratio: Interval) -> str:
         next_best = ""
         if len(found.who) == 1 and found.next is not None:
             stack = self.names.stacks[found.next.point.stack]
-            next_best = f" {than(ratio)} the next, {stack},"
+            next_best = f" {choose_conjunction(ratio)} the next, {stack},"
         where = self.names.settings([found.ranking.point])
         return f"{effect(ratio, self.words)}{next_best} at {where}"
 
@@ -205,7 +203,7 @@ class Statements:
         best = max(found, key=lambda each: abs(log(each[2].ratio.estimate)))
         ahead, pair, comparison, point = best
         behind = pair.second if ahead is pair.first else pair.first
-        ratio = (comparison if ahead is pair.first else comparison.inverted()).ratio
+        ratio = (comparison if ahead is pair.first else comparison.invert()).ratio
         text = f"{self._stacks([ahead])} {self.verb} {self._size(ratio)} {self._stacks([behind])}"
         of = f", the largest of {len(found)} such differences" if len(found) > 1 else ""
         where = self.names.settings([point])
@@ -220,11 +218,13 @@ class Statements:
 
     def _open(self, group: list[Outcome]) -> str:
         which = " ".join(
-            filter(None, (f"which stack {self._most()} {self.noun}", self._where(group)))
+            filter(
+                None, (f"which stack {self._most()} {self.noun}", self._describe_settings(group))
+            )
         )
         if self.main and len(group) <= EACH_MAX:
             return f"{which}: {', '.join(map(self._ahead_of_some, group))}"
-        return f"{which}{self._why(group)}"
+        return f"{which}{self._explain(group)}"
 
     def _ahead_of_some(self, found: Outcome) -> str:
         """The best estimate, and what it is equivalent to or undecided against."""
@@ -235,13 +235,13 @@ class Statements:
         best, *others = ranked
         at = f" at {self.names.settings([ranking.point])}" if len(self.outcomes) > 1 else ""
         parts = [f"{self._stacks([best])} had the best estimate{at}"]
-        verdicts = [(c, ranking.between(best, c).comparison) for c in others]
+        verdicts = [(c, ranking.find_pair(best, c).comparison) for c in others]
         for word, verdict in (("equivalent to", "equivalent"), ("undecided against", "undecided")):
             same = [c for c, one in verdicts if one is not None and one.verdict == verdict]
             parts += [f"{word} {self._stacks(same)}"] if same else []
-        return f"{', '.join(parts)}{self._why([found])}" if found.rivals else ", ".join(parts)
+        return f"{', '.join(parts)}{self._explain([found])}" if found.rivals else ", ".join(parts)
 
-    def _why(self, group: Sequence[Outcome]) -> str:
+    def _explain(self, group: Sequence[Outcome]) -> str:
         """Why several settings are undecided, in brackets, where that is not the width of the
         intervals alone."""
         rivals = [comparison for found in group for comparison in found.rivals]
@@ -254,21 +254,21 @@ class Statements:
             return ""
         if len(rivals) == 1:
             return f" ({withdrawn[0].reason})"
-        return f" (Holm's method does not confirm {counted(len(withdrawn), 'difference')})"
+        return f" (Holm's method does not confirm {format_count(len(withdrawn), 'difference')})"
 
-    def _barred(self, group: list[Outcome]) -> str:
+    def _describe_barred(self, group: list[Outcome]) -> str:
         limited = [cell for found in group for cell in found.ranking.barred]
         if len(limited) > EACH_MAX:
             counts = Counter(self.names.stacks[cell.point.stack] for cell in limited)
             bounds = [f"{name} in {count} of them" for name, count in counts.items()]
         else:
-            bounds = [self._bound(cell) for cell in limited]
+            bounds = [self._describe_bound(cell) for cell in limited]
         return (
-            f"No ranking {self._where(group)}: the client was the limit of "
-            f"{listed(bounds)}, whose rates are lower bounds."
+            f"No ranking {self._describe_settings(group)}: the client was the limit of "
+            f"{join_words(bounds)}, whose rates are lower bounds."
         )
 
-    def _bound(self, cell: Cell) -> str:
+    def _describe_bound(self, cell: Cell) -> str:
         count = sum(map(client_bound, cell.measured))
         interval = cell.interval(RATE)
         rate = "no call" if interval is None else quantity(interval.estimate, RATE.unit)
@@ -282,24 +282,24 @@ class Statements:
             if found.ranking.empty:
                 groups.setdefault(self._stacks(found.ranking.empty), []).append(found)
         return [
-            f"No trial measured {self.noun} of {who} {self._where(group)}."
+            f"No trial measured {self.noun} of {who} {self._describe_settings(group)}."
             for who, group in groups.items()
         ]
 
     def _about(self, group: Sequence[Outcome]) -> str:
-        return " ".join(filter(None, (self._of(group), self._where(group))))
+        return " ".join(filter(None, (self._of(group), self._describe_settings(group))))
 
     def _of(self, group: Sequence[Outcome]) -> str:
         """The figure and its stacks; these are left out where the run has no others and the
         main figure has named them."""
         who = [self.names.stacks[stack] for stack in group[0].who]
         is_named = not self.main and len(self.names.stacks) == len(who)
-        return self.noun if is_named else f"{self.noun} of {listed(who)}"
+        return self.noun if is_named else f"{self.noun} of {join_words(who)}"
 
     def _stacks(self, every: Sequence[Cell]) -> str:
-        return listed([self.names.stacks[cell.point.stack] for cell in every])
+        return join_words([self.names.stacks[cell.point.stack] for cell in every])
 
-    def _where(self, group: Sequence[Outcome]) -> str:
+    def _describe_settings(self, group: Sequence[Outcome]) -> str:
         """``in 2 of 6 settings (...)``; empty for the only setting, once it has been named."""
         points: list[Point] = [found.ranking.point for found in group]
         if len(self.outcomes) == 1:
@@ -360,7 +360,7 @@ class Outcome:
     def rivals(self) -> list[Comparison]:
         """The undecided comparisons of the best, by its estimate, with the others."""
         ranked = self.ranking.best_first
-        found = [self.ranking.between(ranked[0], cell).comparison for cell in ranked[1:]]
+        found = [self.ranking.find_pair(ranked[0], cell).comparison for cell in ranked[1:]]
         return [one for one in found if one is not None and one.verdict == "undecided"]
 
 
@@ -388,7 +388,7 @@ def _outcome_of_many(ranking: Ranking) -> Outcome:
     ranked = ranking.best_first
     if len(ranked) < len(ranking.cells):
         return Outcome("open", ranking)
-    pairs = {id(cell): ranking.between(ranked[0], cell).comparison for cell in ranked[1:]}
+    pairs = {id(cell): ranking.find_pair(ranked[0], cell).comparison for cell in ranked[1:]}
     if any(one is None or one.verdict == "undecided" for one in pairs.values()):
         return Outcome("open", ranking)
     level = [c for c in ranked[1:] if (one := pairs[id(c)]) and one.verdict == "equivalent"]
@@ -400,11 +400,11 @@ def _outcome_won(ranking: Ranking, winner: Cell) -> Outcome:
     others = [cell for cell in ranking.cells if cell is not winner]
     best = next(cell for cell in ranking.best_first if cell is not winner)
     who = (winner, *(others if len(others) == 1 else ()))
-    ahead = _outcome_over(ranking.between(winner, best), winner)
+    ahead = _outcome_over(ranking.find_pair(winner, best), winner)
     return Outcome("won", ranking, tuple(cell.point.stack for cell in who), ahead, best)
 
 
 def _outcome_over(pair: Pair, first: Cell) -> Comparison | None:
     if pair.comparison is None or pair.first is first:
         return pair.comparison
-    return pair.comparison.inverted()
+    return pair.comparison.invert()

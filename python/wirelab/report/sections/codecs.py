@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wirelab.format.numbers import over_limits, quantity
+from wirelab.format.numbers import quantity, stack_limits
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
@@ -33,7 +33,7 @@ def _row(source: Source, cell: Cell) -> list[str]:
         source.names.stacks[cell.point.stack],
         source.names.load(cell.point),
         _reply(cell),
-        *(over_limits(cell.interval(figure), figure.unit) for figure in CODEC),
+        *(stack_limits(cell.interval(figure), figure.unit) for figure in CODEC),
     ]
 
 

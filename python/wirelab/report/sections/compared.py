@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wirelab.comparisons import outputs
-from wirelab.comparisons.gate import Gate, kept
+from wirelab.comparisons.gate import Gate, read_gate
 from wirelab.report.section import Section, Table
 from wirelab.report.source import Source
 
@@ -16,7 +16,7 @@ METHOD = (
 def sections(source: Source) -> list[Section]:
     """Empty for a run that answers no such question."""
     comparison = source.manifest.comparison
-    made = None if comparison is None else kept(source.trials, comparison)
+    made = None if comparison is None else read_gate(source.trials, comparison)
     if comparison is None or made is None:
         return []
     names = comparison.names

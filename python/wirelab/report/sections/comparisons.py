@@ -78,16 +78,18 @@ def comparisons(source: Source) -> Comparisons:
     found = list(all_rankings(source.trials, source.threshold, source.asked))
     count = sum(len(ranking.pairs) for ranking in found)
     every = [
-        _compared(source, ranking, pair)
+        _describe_pair(source, ranking, pair)
         for ranking in found
         for pair in (ranking.pairs if count <= COMPARISONS_MAX else ranking.pairs_of_best)
     ]
     if not every:
         return Comparisons((), 0, count)
-    return Comparisons((_ratios(source, every), _undecided(source, every)), len(every), count)
+    return Comparisons(
+        (_ratios(source, every), _tabulate_undecided(source, every)), len(every), count
+    )
 
 
-def _compared(source: Source, ranking: Ranking, pair: Pair) -> _Compared:
+def _describe_pair(source: Source, ranking: Ranking, pair: Pair) -> _Compared:
     first, second = (source.names.stacks[c.point.stack] for c in (pair.first, pair.second))
     failing = ranking.figure in _GOOD and any(cell.errors for cell in ranking.cells)
     title = f"{ranking.figure.title}{' of all calls' if failing else ''}"
@@ -104,10 +106,10 @@ def _ratios(source: Source, every: Sequence[_Compared]) -> Table:
         [values[""], stacks, *(values.get(figure, "") for figure in figures)]
         for (_, stacks), values in rows.items()
     ]
-    return _without_the_only_pair(["setting", "ratio of", *figures], shown, "", len(figures))
+    return _remove_only_pair(["setting", "ratio of", *figures], shown, "", len(figures))
 
 
-def _undecided(source: Source, every: Sequence[_Compared]) -> Table:
+def _tabulate_undecided(source: Source, every: Sequence[_Compared]) -> Table:
     """Settings with one reason share a row, and of many comparisons also the pairs."""
     caption, many = "Why comparisons are undecided", len(every) > REASONS_MAX
     groups: dict[tuple[str, str, str], list[_Compared]] = {}
@@ -126,7 +128,7 @@ def _undecided(source: Source, every: Sequence[_Compared]) -> Table:
     ]
     if many:
         return Table(["figure", "comparisons", "settings", "reason"], rows, caption, (1,))
-    return _without_the_only_pair(["figure", "ratio of", "settings", "reason"], rows, caption, 0)
+    return _remove_only_pair(["figure", "ratio of", "settings", "reason"], rows, caption, 0)
 
 
 def _settings(source: Source, every: Sequence[Point]) -> str:
@@ -134,7 +136,7 @@ def _settings(source: Source, every: Sequence[Point]) -> str:
     return source.names.setting(points[0]) if len(points) == 1 else source.names.settings(points)
 
 
-def _without_the_only_pair(
+def _remove_only_pair(
     columns: list[str], rows: list[list[str]], caption: str, numbers: int
 ) -> Table:
     """The pair is in the caption where every row has the same."""

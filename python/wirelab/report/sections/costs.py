@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wirelab.documents.axes import Axes
-from wirelab.format.numbers import DASH, NONE, estimate, over_limits, quantity
+from wirelab.format.numbers import DASH, NONE, estimate, quantity, stack_limits
 from wirelab.records import engine_tax
 from wirelab.records.engine_tax import StackTax
 from wirelab.records.trial import Point, Trial
@@ -51,7 +51,7 @@ def _database_cpu(trial: Trial) -> float | None:
 
 def _proxy_cpu(trial: Trial) -> float | None:
     """CPU seconds of the proxy within the window, over the calls that ended in it."""
-    used, calls = trial.proxy.cpu_window_s if trial.proxy else None, trial.ended()
+    used, calls = trial.proxy.cpu_window_s if trial.proxy else None, trial.count_ended()
     return used / calls if used is not None and calls else None
 
 
@@ -80,7 +80,7 @@ def costs_section(source: Source) -> Section:
     ]
     heads = {of: head for of, head in _HEADS.items() if of not in absent}
     for cell in source.cells:
-        shown = [_over_limits(cell.interval(of), factor) for of, (_, factor) in heads.items()]
+        shown = [_stack_limits(cell.interval(of), factor) for of, (_, factor) in heads.items()]
         if any(text != NONE for text in shown):
             name = source.names.stacks[cell.point.stack]
             row = [name, source.names.load(cell.point), *shown]
@@ -90,12 +90,12 @@ def costs_section(source: Source) -> Section:
     return Section("Cost per million calls", (_ABOUT_COSTS,) if tables else (), tables)
 
 
-def _over_limits(interval: Interval | None, factor: float) -> str:
+def _stack_limits(interval: Interval | None, factor: float) -> str:
     """The estimate above its limits, where it has any."""
     if interval is None:
         return NONE
-    scaled = interval.scaled(factor)
-    return estimate(scaled, "") if scaled.bounds is None else over_limits(scaled, "")
+    scaled = interval.scale(factor)
+    return estimate(scaled, "") if scaled.bounds is None else stack_limits(scaled, "")
 
 
 _ABOUT_TRAFFIC = (
@@ -166,14 +166,14 @@ def _tax_cells(point: Point) -> tuple[str, str]:
 
 def _tax_of(axes: Axes) -> StackTax | None:
     """The figures of the stack that asks the same of the engine; None where none does."""
-    asked = _asked_of_engine(axes)
-    rows = engine_tax.published().stacks
+    asked = _select_engine_axes(axes)
+    rows = engine_tax.read_published().stacks
     return next(
-        (row for row in rows if _asked_of_engine(Stack.parse(row.stack).axes) == asked), None
+        (row for row in rows if _select_engine_axes(Stack.parse(row.stack).axes) == asked), None
     )
 
 
-def _asked_of_engine(axes: Axes) -> dict[str, str]:
+def _select_engine_axes(axes: Axes) -> dict[str, str]:
     return {
         name: value
         for name, value in axes.texts.items()
@@ -182,7 +182,7 @@ def _asked_of_engine(axes: Axes) -> dict[str, str]:
 
 
 def _tax_caption() -> str:
-    data = engine_tax.published()
+    data = engine_tax.read_published()
     return (
         "The engine's own CPU per call against a null service, always spinning; client CPU above "
         f"also includes sleeps. Submit {data.submit_bytes} B, {data.users} users, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wirelab.explain import figures
 from wirelab.explain.explanation import Explanation
 from wirelab.explain.rung_effects import Climbed
-from wirelab.format.numbers import NONE, ranged
+from wirelab.format.numbers import NONE, format_range
 from wirelab.report.charts.intervals import Row, interval_picture
 from wirelab.report.charts.stack_style import look
 from wirelab.report.section import Section, Table
@@ -16,8 +16,8 @@ from wirelab.statistics.interval import Interval
 def section(explanation: Explanation) -> Section:
     """Its rungs in a table and a picture, and what may be concluded."""
     ladder = explanation.ladder
-    title = figures.named(ladder.figure).title
-    also = [f"× {figures.named(name).title}" for name in ladder.also]
+    title = figures.require_figure(ladder.figure).title
+    also = [f"× {figures.require_figure(name).title}" for name in ladder.also]
     columns = ("Rung", "Hypothesis", "Changed", f"× {title}", "Share of the gap", *also, "Verdict")
     rows = [_rung(explanation, step) for step in explanation.climbed]
     shown = [step for step in explanation.climbed if step.effect is not None]
@@ -59,7 +59,7 @@ def _rung(explanation: Explanation, step: Climbed) -> tuple[str, ...]:
 
 
 def _ratio(comparison: Comparison | None) -> str:
-    return NONE if comparison is None else ranged(comparison.ratio)
+    return NONE if comparison is None else format_range(comparison.ratio)
 
 
 def _share(share: Interval | None) -> str:

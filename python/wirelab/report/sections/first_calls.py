@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from wirelab.format.numbers import over_limits
+from wirelab.format.numbers import stack_limits
 from wirelab.report.charts.first_calls import FirstCallsLine, call_points, first_calls_picture
 from wirelab.report.charts.load_panels import PANELS_MAX
 from wirelab.report.section import Picture, Section, Table
@@ -33,9 +33,9 @@ def section(source: Source) -> Section:
     kept = [cell for cell in source.cells if _calls(cell)]
     tables = [
         _table(source, message, cells)
-        for message, cells in _grouped(kept, lambda cell: label.message(cell.point)).items()
+        for message, cells in _group(kept, lambda cell: label.message(cell.point)).items()
     ]
-    panels = _grouped(kept, lambda cell: _title(source, cell))
+    panels = _group(kept, lambda cell: _title(source, cell))
     drawn = (_picture(source, title, cells) for title, cells in panels.items())
     pictures = list(islice(filter(None, drawn), PANELS_MAX))
     some = f"{PANELS_MAX} of {len(panels):,} pictures are here; the table has the figures of all."
@@ -48,7 +48,7 @@ def section(source: Source) -> Section:
     )
 
 
-def _grouped(cells: Sequence[Cell], key: Callable[[Cell], str]) -> dict[str, list[Cell]]:
+def _group(cells: Sequence[Cell], key: Callable[[Cell], str]) -> dict[str, list[Cell]]:
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(key(cell), []).append(cell)
@@ -61,7 +61,7 @@ def _calls(cell: Cell) -> list[tuple[int, ...]]:
 
 
 def _title(source: Source, cell: Cell) -> str:
-    where = ", ".join(("", *source.names.differing(cell.point)))
+    where = ", ".join(("", *source.names.list_differing_conditions(cell.point)))
     return f"{label.message(cell.point)}, {label.load(cell.point.load)}{where}"
 
 
@@ -70,7 +70,7 @@ def _table(source: Source, message: str, cells: Sequence[Cell]) -> Table:
         [
             source.names.stacks[cell.point.stack],
             source.names.load(cell.point),
-            *(over_limits(cell.interval(figure), figure.unit) for figure in FIRST_CALLS),
+            *(stack_limits(cell.interval(figure), figure.unit) for figure in FIRST_CALLS),
         ]
         for cell in cells
     ]

@@ -11,7 +11,7 @@ import msgspec
 from wirelab.checks.periods import end_s, levels
 from wirelab.experiment.loads import PROBE
 from wirelab.format.counting import of_all
-from wirelab.format.numbers import NONE, digits, over_limits, sanitize
+from wirelab.format.numbers import NONE, digits, sanitize, stack_limits
 from wirelab.format.units import Unit, format_seconds
 from wirelab.records.group import GroupResult, OperationResult, PeriodResult, Times
 from wirelab.records.load import LoadRecord
@@ -137,7 +137,7 @@ def _operations(source: Source, group: Group) -> Iterator[list[str]]:
             source.names.stacks[point.stack],
             source.names.setting(point),
             sanitize(name),
-            _over([one.ok / window_s for one, window_s in measured if window_s], "1/s"),
+            _format_mean([one.ok / window_s for one, window_s in measured if window_s], "1/s"),
             *(
                 time_over_trials([one.times.get("response") for one, _ in measured], p)
                 for p in ("p50", "p99")
@@ -154,7 +154,7 @@ def _background(source: Source, group: Group) -> list[str]:
         source.names.stacks[point.stack],
         source.names.setting(point),
         label.background(planned),
-        _over([result.rate_per_s for result in results], "1/s"),
+        _format_mean([result.rate_per_s for result in results], "1/s"),
         *(
             time_over_trials([result.times.get("response") for result in results], p)
             for p in ("p50", "p99")
@@ -172,11 +172,11 @@ def _stages(source: Source, group: Group) -> Iterator[list[str]]:
         first = stages[0]
         planned, _ = levels(first)
         yield [
-            *_where(source, group),
+            *_describe_place(source, group),
             f"{format_seconds(first.start_s)} to {format_seconds(end_s(first))}",
             f"{digits(planned)}{unit}",
-            _over([levels(stage)[1] for stage in stages], ""),
-            _over([stage.ended / (stage.duration_s or 1.0) for stage in stages], ""),
+            _format_mean([levels(stage)[1] for stage in stages], ""),
+            _format_mean([stage.ended / (stage.duration_s or 1.0) for stage in stages], ""),
             *(time_over_trials([stage.response for stage in stages], p) for p in ("p50", "p99")),
             f"{sum(stage.errors for stage in stages):,}",
         ]
@@ -186,7 +186,7 @@ def _bursts(source: Source, group: Group) -> list[str]:
     bursts = [burst for result in group.results for burst in result.periods]
     took = [burst.sent_after_s for burst in bursts if burst.sent_after_s is not None]
     return [
-        *_where(source, group),
+        *_describe_place(source, group),
         f"{len(bursts):,}",
         f"{sum(burst.calls_planned or 0.0 for burst in bursts):,.0f}",
         f"{sum(burst.sent for burst in bursts):,}",
@@ -196,7 +196,7 @@ def _bursts(source: Source, group: Group) -> list[str]:
     ]
 
 
-def _where(source: Source, group: Group) -> list[str]:
+def _describe_place(source: Source, group: Group) -> list[str]:
     point = group.cell.point
     load = source.names.setting(point) if group.name == PROBE else label.load(group.load)
     return [source.names.stacks[point.stack], load, sanitize(group.name)]
@@ -205,13 +205,13 @@ def _where(source: Source, group: Group) -> list[str]:
 def time_over_trials(every: Sequence[Times | None], percentile: str) -> str:
     """Over the trials in which enough calls ended for it."""
     found = [one.percentiles_ns.get(percentile) for one in every if one is not None]
-    return _over([float(ns) for ns in found if ns], "ns") if all(found) else NONE
+    return _format_mean([float(ns) for ns in found if ns], "ns") if all(found) else NONE
 
 
-def _over(values: Sequence[float], unit: Unit) -> str:
+def _format_mean(values: Sequence[float], unit: Unit) -> str:
     """The estimate over the trials above its interval; a geometric mean has no zero."""
     try:
-        return over_limits(mean_interval(values), unit)
+        return stack_limits(mean_interval(values), unit)
     except StatisticsError:
         return "0" if values and not any(values) else NONE
 
@@ -219,14 +219,15 @@ def _over(values: Sequence[float], unit: Unit) -> str:
 def background_lines(cell: Cell, stack: str) -> list[str]:
     """What each group next to the probe did, in a line: for the terminal."""
     return [
-        f"{stack}, {sanitize(group.name)}: {_rate(group)}, p50 {_p50(group)}, {_failed(group)}"
+        f"{stack}, {sanitize(group.name)}: {_rate(group)}, p50 {_p50(group)}, "
+        f"{_count_failed(group)}"
         for group in groups(cell)
         if group.name != PROBE and group.results
     ]
 
 
 def _rate(group: Group) -> str:
-    return _over([result.rate_per_s for result in group.results], "1/s").partition("\n")[0]
+    return _format_mean([result.rate_per_s for result in group.results], "1/s").partition("\n")[0]
 
 
 def _p50(group: Group) -> str:
@@ -234,7 +235,7 @@ def _p50(group: Group) -> str:
     return time_over_trials(times, "p50").partition("\n")[0]
 
 
-def _failed(group: Group) -> str:
+def _count_failed(group: Group) -> str:
     errors = sum(result.errors for result in group.results)
     calls = sum(result.calls for result in group.results)
     return f"{of_all(errors, calls, 'call')} failed"

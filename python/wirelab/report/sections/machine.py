@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import DASH, NONE, digits, sanitize
 from wirelab.format.units import format_bytes
 from wirelab.records.proxy import ProxyRecord
@@ -54,20 +54,20 @@ def _noise_row(source: Source, cell: Cell) -> list[str]:
     return [
         source.names.stacks[cell.point.stack],
         source.names.setting(cell.point),
-        _range(_per_s(trial, trial.engine.switches_involuntary) for trial in trials),
+        _range(_rate_per_s(trial, trial.engine.switches_involuntary) for trial in trials),
         _range(trial.service.switches_involuntary_per_s for trial in trials),
         _range(_stolen(trial) for trial in trials),
     ]
 
 
-def _per_s(trial: Trial, amount: float | None) -> float | None:
+def _rate_per_s(trial: Trial, amount: float | None) -> float | None:
     window = trial.result.window_s
     return None if amount is None or not window else float(amount) / float(window)
 
 
 def _stolen(trial: Trial) -> float | None:
     """Per cent of the window."""
-    share = _per_s(trial, trial.engine.steal_s)
+    share = _rate_per_s(trial, trial.engine.steal_s)
     return None if share is None else 100.0 * share
 
 
@@ -81,7 +81,9 @@ def _range(values: Iterable[float | None]) -> str:
 def placement_section(source: Source) -> Section:
     """Which process ran where, and how many threads the engine took for its open files."""
     tables = Counter(str(one) for trial in source.trials if (one := trial.engine.file_tables))
-    said = [f"{text[0].upper()}{text[1:]} ({counted(n, 'trial')})." for text, n in tables.items()]
+    said = [
+        f"{text[0].upper()}{text[1:]} ({format_count(n, 'trial')})." for text, n in tables.items()
+    ]
     return Section("Placement", said, (_placement_table(source),))
 
 
@@ -112,14 +114,15 @@ def _placement_table(source: Source) -> Table:
     found = [(msgspec.to_builtins(placement), count) for placement, count in counts.items()]
     keys = list(dict.fromkeys(key for placement, _ in found for key in placement))
     rows = [
-        [*(written(placement.get(key)) for key in keys), f"{count:,}"] for placement, count in found
+        [*(format_value(placement.get(key)) for key in keys), f"{count:,}"]
+        for placement, count in found
     ]
     return Table([*map(_label, keys), "trials"], rows)
 
 
 def _flat_table(entries: Mapping[str, object], caption: str) -> Table:
     """Names and values, nested ones with dots between their names."""
-    rows = [[_label(name), written(value, name)] for name, value in _flat("", entries)]
+    rows = [[_label(name), format_value(value, name)] for name, value in _flat("", entries)]
     return Table(["property", "value"], rows, caption)
 
 
@@ -136,14 +139,14 @@ def _label(name: str) -> str:
     return sanitize(name.removesuffix(_BYTES).replace("_", " ").replace(".", " "))
 
 
-def written(value: Any, name: str = "") -> str:
+def format_value(value: Any, name: str = "") -> str:
     """As people write it: ``25.3 GB``, ``20,000``, ``no``; a dash where there is none."""
     if value is None or value == "":
         return NONE
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
-        return ", ".join(written(item, name) for item in value) or NONE
+        return ", ".join(format_value(item, name) for item in value) or NONE
     if isinstance(value, int) and name.endswith(_BYTES):
         return f"{value / _GB:.1f} GB" if value >= _GB else format_bytes(value)
     if isinstance(value, int) and name not in _NAMES:
@@ -152,7 +155,7 @@ def written(value: Any, name: str = "") -> str:
 
 
 def _settings(settings: Mapping[str, object]) -> list[tuple[str, str]]:
-    return [(_label(name), written(value, name)) for name, value in sorted(settings.items())]
+    return [(_label(name), format_value(value, name)) for name, value in sorted(settings.items())]
 
 
 @dataclass(frozen=True)
@@ -170,9 +173,9 @@ class _Kind:
         service = trial.service
         return cls(
             source.names.stacks[trial.point.stack],
-            written(service.language),
-            written(service.runtime),
-            "\n".join(service.listed_libraries()) or NONE,
+            format_value(service.language),
+            format_value(service.runtime),
+            "\n".join(service.list_libraries()) or NONE,
             (service.sha256 or NONE)[:12],
         )
 
@@ -195,7 +198,7 @@ def _service_tables(source: Source) -> list[Table]:
     rows = [
         [
             *(kind.stack, kind.language, kind.runtime, kind.libraries),
-            *(_differing(found[kind], same), kind.sha256),
+            *(_list_differing(found[kind], same), kind.sha256),
         ]
         for kind in sorted(found, key=lambda kind: (kind.stack, kind.sha256, kind.libraries))
     ]
@@ -207,7 +210,7 @@ def _service_tables(source: Source) -> list[Table]:
     ]
 
 
-def _differing(values: Mapping[str, Mapping[str, None]], same: Sequence[str]) -> str:
+def _list_differing(values: Mapping[str, Mapping[str, None]], same: Sequence[str]) -> str:
     shown = (f"{name}: {' or '.join(each)}" for name, each in values.items() if name not in same)
     return "\n".join(shown) or NONE
 
@@ -225,7 +228,7 @@ def _database_table(source: Source) -> Table:
                 pool,
             )
             groups.setdefault(kind, []).append(store)
-    rows = [[*kind, *_used(groups[kind])] for kind in sorted(groups)]
+    rows = [[*kind, *_describe_usage(groups[kind])] for kind in sorted(groups)]
     columns = ["stack", "database", "version", "pool", "CPU, s", "memory, MB", "connections"]
     return Table(columns, rows, "Databases; lowest and highest over the trials", (4, 5, 6))
 
@@ -251,7 +254,7 @@ def _proxy_used(proxies: list[ProxyRecord]) -> tuple[str, str]:
     )
 
 
-def _used(stores: list[StoreRecord]) -> tuple[str, str, str]:
+def _describe_usage(stores: list[StoreRecord]) -> tuple[str, str, str]:
     """CPU while calls were made, memory and connections at their end; dashes where the lab did
     not start the database, or where it is part of the service's process."""
     return (

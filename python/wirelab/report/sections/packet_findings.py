@@ -75,7 +75,7 @@ def lines(findings: Sequence[PacketFinding], standing: Standing) -> Iterator[str
         yield UNTESTED
         for finding in others:
             yield from _block(finding, standing)
-        yield from _wrapped(standing.remedy, "")
+        yield from _wrap(standing.remedy, "")
 
 
 def section(findings: Sequence[PacketFinding], exchanges: int, standing: Standing) -> Section:
@@ -126,13 +126,13 @@ def remedy(finding: PacketFinding, standing: Standing) -> str:
 
 def _block(finding: PacketFinding, standing: Standing, verdict: str = "") -> Iterator[str]:
     tested = f", tested: {verdict}" if verdict else ""
-    yield from _wrapped(f"• {finding.cause}{tested}. {finding.words}", "  ")
+    yield from _wrap(f"• {finding.cause}{tested}. {finding.words}", "  ")
     places = _places(finding)
     if places:
-        yield from _wrapped(f"  packets {places}", "  ")
+        yield from _wrap(f"  packets {places}", "  ")
     change_to_make = remedy(finding, standing)
     if change_to_make:
-        yield from _wrapped(f"  {change_to_make}", "  ")
+        yield from _wrap(f"  {change_to_make}", "  ")
 
 
 def _places(finding: PacketFinding) -> str:
@@ -146,7 +146,7 @@ def _place(place: FindingPlace) -> str:
     return f"{numbers} ({quantity(place.ms * 1e6, 'ns')})"
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def _wrap(text: str, indent: str) -> list[str]:
     return wrapping.wrap(
         sanitize(text),
         WIDTH,

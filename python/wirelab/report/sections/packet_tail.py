@@ -103,7 +103,7 @@ def _list_table(slowest: Sequence[SlowExchange]) -> Table:
 
 def _comparison_table(compared: TailComparison) -> Table:
     slow, usual = _mean(compared.slowest), _mean(compared.median)
-    parts = list(dict.fromkeys(part for mean in (slow, usual) for part in _sorted(mean)))
+    parts = list(dict.fromkeys(part for mean in (slow, usual) for part in _sort_parts(mean)))
     rows = [(LABELS.get(part, part), *_cells(slow, part), *_cells(usual, part)) for part in parts]
     caption = (
         f"Means of the slowest 1 % ({compared.slowest.count:,}) and of the tenth around the median "
@@ -114,7 +114,7 @@ def _comparison_table(compared: TailComparison) -> Table:
     return Table(columns, rows, caption, (1, 2, 3, 4))
 
 
-def _sorted(mean: Mean) -> list[str]:
+def _sort_parts(mean: Mean) -> list[str]:
     """Its parts, the largest first."""
     return sorted(mean.parts, key=lambda part: -mean.parts[part])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from wirelab.documents.dissection import Dissection, Encrypted, Tls
-from wirelab.format.counting import counted, of_all
+from wirelab.format.counting import format_count, of_all
 from wirelab.format.numbers import sanitize
 
 HOW_TO_DECRYPT = (
@@ -31,7 +31,7 @@ def sentences(document: Dissection) -> Iterator[str]:
     reasons = list(_reasons(tls.encrypted))
     if reasons:
         left = tls.connections - tls.decrypted
-        yield f"TLS: {counted(left, 'connection')} not decrypted: {', '.join(reasons)}"
+        yield f"TLS: {format_count(left, 'connection')} not decrypted: {', '.join(reasons)}"
 
 
 def decryption(document: Dissection, keylog: str) -> str:
@@ -53,7 +53,7 @@ def decryption(document: Dissection, keylog: str) -> str:
 def _handshakes(tls: Tls) -> str:
     if not tls.versions:
         return ""
-    kinds = f"{counted(tls.full, 'full handshake')}, {tls.resumed:,} resumed"
+    kinds = f"{format_count(tls.full, 'full handshake')}, {tls.resumed:,} resumed"
     return f"; {_counts(tls.versions)}; {_counts(tls.suites)}; {kinds}"
 
 

@@ -18,7 +18,7 @@ from wirelab.documents.dissection import (
     Waits,
 )
 from wirelab.format import wrapping
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.report.section import Picture, Section, Table
 
@@ -146,7 +146,7 @@ class Seen:
     connections: int = 0
 
 
-def seen(document: Dissection) -> Seen:
+def summarize_seen(document: Dissection) -> Seen:
     """Of a dissection."""
     flows = document.flows
     return Seen(bool(document.capture.one_sided), flows.refused, flows.unanswered, flows.count)
@@ -157,8 +157,8 @@ def sentence(waits: Waits, about: Seen = Seen()) -> str:
     where connections were idle; empty where nothing happened."""
     words = [_whole(waits, about.one_sided), _of_exchanges(waits)]
     openings = [
-        f"{counted(about.refused, 'connection')} refused." if about.refused else "",
-        f"{counted(about.unanswered, 'attempt')} to connect unanswered."
+        f"{format_count(about.refused, 'connection')} refused." if about.refused else "",
+        f"{format_count(about.unanswered, 'attempt')} to connect unanswered."
         if about.unanswered
         else "",
     ]
@@ -183,7 +183,7 @@ def _whole(waits: Waits, one_sided: bool) -> str:
     parts = shares(whole)
     if not parts:
         return ""
-    places = [f"on {counted(whole.count, 'connection')}"] if whole.count else []
+    places = [f"on {format_count(whole.count, 'connection')}"] if whole.count else []
     if waits.lookups_ms:
         places.append("in lookups of names")
     of = f"Of {_time(whole.elapsed_ms)} {' and '.join(places)}"
@@ -198,13 +198,13 @@ def _of_exchanges(waits: Waits) -> str:
     idle = sum(one.share for one in shares(waits.connections) if one.part in IDLE)
     if not of_calls or idle < LONG_MIN or of_calls[0].part in IDLE:
         return ""
-    exchanges = counted(waits.exchanges.count, "exchange")
+    exchanges = format_count(waits.exchanges.count, "exchange")
     return f"Of {_time(waits.exchanges.elapsed_ms)} in {exchanges}: {largest(of_calls)}."
 
 
 def lines(document: Dissection) -> Iterator[str]:
     """For a terminal of 80 columns; nothing where no time passed."""
-    yield from account(document.waits, seen(document))
+    yield from account(document.waits, summarize_seen(document))
     yield from lookups(document.names)
 
 
@@ -222,7 +222,7 @@ def account(waits: Waits, about: Seen = Seen()) -> Iterator[str]:
     yield from _rows(waits, fills)
     yield from host_rows(waits.host)
     yield from _long(waits)
-    yield from unexplained(waits)
+    yield from describe_unexplained(waits)
 
 
 def host_rows(host: HostWaits | None) -> Iterator[str]:
@@ -246,16 +246,19 @@ def _host_notes(host: HostWaits) -> Iterator[str]:
     if host.drops is None:
         yield "The record of the host breaks off before its end."
     elif host.drops:
-        yield f"The kernel dropped {counted(host.drops, 'record')} of the host: parts may be wrong."
+        yield (
+            f"The kernel dropped {format_count(host.drops, 'record')} of the host: parts may be "
+            "wrong."
+        )
     if host.left_out:
-        yield f"{counted(host.left_out, 'time')} of the server were too many to be divided."
+        yield f"{format_count(host.left_out, 'time')} of the server were too many to be divided."
 
 
 def lookups(names: Names) -> Iterator[str]:
     """How long name servers took to answer, where the capture has queries."""
     if not names.queries:
         return
-    words = f"DNS: {counted(names.queries, 'query')}"
+    words = f"DNS: {format_count(names.queries, 'query')}"
     if names.median_ms is not None:
         words += f", answers after {_time(names.median_ms)} (median)"
     if names.slowest:
@@ -272,7 +275,7 @@ def lookups(names: Names) -> Iterator[str]:
     yield from wrapping.wrap(words, WIDTH, subsequent_indent="  ")
 
 
-def unexplained(waits: Waits) -> Iterator[str]:
+def describe_unexplained(waits: Waits) -> Iterator[str]:
     """What no part explains, with its longest gaps."""
     whole = waits.connections
     left = whole.parts_ms.get("unattributed", 0.0)
@@ -384,9 +387,9 @@ def section(waits: Waits, about: Seen = Seen()) -> Section | None:
         (1, 2, 3, 4),
     )
     tables = (table, *_host_table(waits.host))
-    notes = [words, *unexplained(waits), *(_host_notes(waits.host) if waits.host else ())]
+    notes = [words, *describe_unexplained(waits), *(_host_notes(waits.host) if waits.host else ())]
     pictures = [
-        stacked_bar(title, elapsed)
+        draw_stacked_bar(title, elapsed)
         for title, elapsed in (
             ("Time of all exchanges", waits.exchanges),
             ("Time of all connections", waits.connections),
@@ -428,10 +431,10 @@ _BAR_WIDTH, _BAR_HEIGHT, _ROW = 440, 30, 19
 
 def host_bar(title: str, host: HostWaits) -> Picture:
     """What the server's threads did in its time."""
-    return stacked_bar(title, host.server, HOST_LABELS, HOST_COLOURS)
+    return draw_stacked_bar(title, host.server, HOST_LABELS, HOST_COLOURS)
 
 
-def stacked_bar(
+def draw_stacked_bar(
     title: str,
     elapsed: Elapsed | HostElapsed,
     labels: Mapping[str, str] = LABELS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirelab.checks.load import marked
+from wirelab.checks.load import find_marks
 from wirelab.documents.dissection import Dissection
 from wirelab.format.counting import of_all
 from wirelab.format.numbers import NONE, digits
@@ -69,13 +69,13 @@ def section(source: Source) -> Section:
         _exchanges(source, cells),
     ]
     shown = [part for part in parts if part.tables or part.figures]
-    return Section("On the wire", _lost(cells), sections=shown)
+    return Section("On the wire", _warn_of_losses(cells), sections=shown)
 
 
-def _lost(cells: list[Cell]) -> tuple[str, ...]:
+def _warn_of_losses(cells: list[Cell]) -> tuple[str, ...]:
     """What the captures do not hold, ring and device of all trials together."""
     trials = [trial for cell in cells for trial in cell.measured if trial.wire]
-    torn = [trial for trial in trials if any(check.name in LOSSES for check in marked(trial))]
+    torn = [trial for trial in trials if any(check.name in LOSSES for check in find_marks(trial))]
     if not torn:
         return ()
     warning = (
@@ -91,7 +91,7 @@ def _name(source: Source, cell: Cell) -> str:
     return f"{source.names.stacks[cell.point.stack]}, {setting}"
 
 
-def _captured(cell: Cell) -> list[WireRecord]:
+def _list_captures(cell: Cell) -> list[WireRecord]:
     return [trial.wire for trial in cell.measured if trial.wire]
 
 
@@ -101,7 +101,7 @@ def _bytes(source: Source, cells: list[Cell]) -> Table:
     names = ("ip_bytes", "pure_tcp_ip_bytes", "data_ip_bytes", "payload_bytes", "message_bytes")
     rows = []
     for cell in cells:
-        records = _captured(cell)
+        records = _list_captures(cell)
         means = [_mean(records, name) for name in (*names, "overhead_bytes", "packets")]
         again = sum(wire.retransmitted_packets for wire in records) / len(records)
         used = sum(wire.connections.used for wire in records) / len(records)
@@ -119,7 +119,7 @@ def _findings(source: Source, cells: list[Cell]) -> Table:
     columns = ["stack", "cause", "exchanges", "time of all", "median", "test", "verdict"]
     rows = []
     for cell in cells:
-        wire = _captured(cell)[0]
+        wire = _list_captures(cell)[0]
         for finding in wire.findings:
             cause = finding.cause
             shown = packet_findings.figures(finding, wire.exchanges)
@@ -132,7 +132,7 @@ def _findings(source: Source, cells: list[Cell]) -> Table:
 def _accounts(source: Source, cells: list[Cell]) -> list[Picture]:
     """A bar for each stack; documents of earlier versions have no account."""
     bars = [
-        packet_waits.stacked_bar(_name(source, cell), document.waits.exchanges)
+        packet_waits.draw_stacked_bar(_name(source, cell), document.waits.exchanges)
         for cell, document in _documents(source, cells)
         if document.waits.exchanges.elapsed_ms > 0
     ]

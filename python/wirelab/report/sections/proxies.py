@@ -25,7 +25,7 @@ _COLUMNS = (
 
 def section(source: Source) -> Section:
     """Empty where no trial captured at a proxy."""
-    cells = [(cell, found) for cell in source.cells if (found := _compared(cell))]
+    cells = [(cell, found) for cell in source.cells if (found := _list_hops(cell))]
     if not cells:
         return Section("Through a proxy")
     rows = [_row(source, cell, found) for cell, found in cells]
@@ -35,7 +35,7 @@ def section(source: Source) -> Section:
     return Section("Through a proxy", (_ABOUT, *notes), [table])
 
 
-def _compared(cell: Cell) -> list[HopsRecord]:
+def _list_hops(cell: Cell) -> list[HopsRecord]:
     proxies = (trial.proxy for trial in cell.measured)
     return [proxy.hops for proxy in proxies if proxy is not None and proxy.hops is not None]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from wirelab.format.numbers import NONE, over_limits
+from wirelab.format.numbers import NONE, stack_limits
 from wirelab.records.trial import Trial
-from wirelab.report.charts.over_time import Quantity, Strip, over_time_picture
+from wirelab.report.charts.over_time import Quantity, Strip, draw_over_time
 from wirelab.report.section import Picture, Section, Table
 from wirelab.report.source import Source
 from wirelab.statistics.cell import Cell
@@ -106,8 +106,8 @@ def _figure(cell: Cell, figure: Figure) -> str:
     if interval is None:
         return "0" if zeros else NONE
     if figure.name in _PERCENT:
-        interval = interval.scaled(100.0)
-    shown = over_limits(interval, figure.unit)
+        interval = interval.scale(100.0)
+    shown = stack_limits(interval, figure.unit)
     return f"{shown}\n0 in {zeros} of {there}" if zeros else shown
 
 
@@ -126,7 +126,7 @@ def _pictures(source: Source) -> tuple[list[Picture], list[str]]:
         if not found:
             continue
         window_s = max(trial.result.window_s for trial in cell.measured)
-        picture = over_time_picture(_strips(found), _title(source, cell), window_s)
+        picture = draw_over_time(_strips(found), _title(source, cell), window_s)
         if picture is not None:
             pictures.append(picture)
     return pictures, lost
@@ -151,7 +151,7 @@ def _strips(found: list[dict[str, Points]]) -> list[Strip]:
             ],
             by_factors=True,
         ),
-        Strip("ms", [quantity("in service", lambda one: _scaled(series.call_mean(one), 1e3))]),
+        Strip("ms", [quantity("in service", lambda one: _scale(series.call_mean(one), 1e3))]),
         Strip(
             "MB",
             [
@@ -165,14 +165,14 @@ def _strips(found: list[dict[str, Points]]) -> list[Strip]:
 
 
 def _of(name: str, factor: float = 1.0) -> _Curve:
-    return lambda one: _scaled(one.get(name, []), factor)
+    return lambda one: _scale(one.get(name, []), factor)
 
 
 def _percentile(name: str) -> _Curve:
     """In milliseconds, level over the part of the window that each value is of: so a single one
     can be seen, and how little it stands for."""
-    return lambda one: _scaled(series.levels(one.get(name, [])), 1e3)
+    return lambda one: _scale(series.levels(one.get(name, [])), 1e3)
 
 
-def _scaled(points: Points, factor: float) -> Points:
+def _scale(points: Points, factor: float) -> Points:
     return [(time_s, factor * value) for time_s, value in points]

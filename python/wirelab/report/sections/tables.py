@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from wirelab.checks.load import client_bound
 from wirelab.checks.marks import Mark, figure_marks
 from wirelab.format.counting import of_all
-from wirelab.format.numbers import NONE, over_limits
+from wirelab.format.numbers import NONE, stack_limits
 from wirelab.records.trial import Check, Point, Trial
 from wirelab.report.section import Table
 from wirelab.report.source import Source
@@ -96,13 +96,13 @@ def _cell(source: Source, cell: Cell) -> list[str]:
     return [
         source.names.stacks[cell.point.stack],
         source.names.load(cell.point),
-        *(_shown(cell, figure, marks) for figure in _heads(source)),
+        *(_format_figures(cell, figure, marks) for figure in _heads(source)),
         _errors(cell),
         _trials(cell),
     ]
 
 
-def _shown(cell: Cell, figure: Figure, marks: Marks) -> str:
+def _format_figures(cell: Cell, figure: Figure, marks: Marks) -> str:
     """The figure; of response times where calls failed that of all calls, then of good ones."""
     if figure not in _GOOD or not cell.errors:
         return _figure(cell, figure, marks)
@@ -114,9 +114,9 @@ def _figure(cell: Cell, figure: Figure, marks: Marks) -> str:
     """With its limits, what it lacks, and what marked it."""
     bound = "≥ " if figure is RATE and any(map(client_bound, cell.measured)) else ""
     lacks = doubt(cell, figure)
-    shown = f"{bound}{over_limits(cell.shown(figure), figure.unit)}"
+    shown = f"{bound}{stack_limits(cell.interval_to_show(figure), figure.unit)}"
     found = [mark_text(mark) for mark in marks.get(figure.name, ())]
-    is_wide = cell.shown(figure) is None and cell.interval(figure) is not None
+    is_wide = cell.interval_to_show(figure) is None and cell.interval(figure) is not None
     why = [WIDE] if is_wide and not lacks else []
     return "\n".join([shown, *why, *([lacks.words] if lacks else []), *found])
 
@@ -188,7 +188,7 @@ def _settings(source: Source, points: list[Point]) -> str:
     return source.names.setting(points[0]) if len(points) == 1 else source.names.settings(points)
 
 
-def failed_table(source: Source) -> Table:
+def tabulate_failed(source: Source) -> Table:
     """Trials that measured nothing."""
     rows = [
         [

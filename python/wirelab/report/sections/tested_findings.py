@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from wirelab.format import wrapping
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import NONE, digits, quantity, sanitize
 from wirelab.records.wire import HELD_BY_PROXY
 from wirelab.report.section import Section, Table
@@ -56,7 +56,7 @@ def section(source: Source) -> Section:
     rows = [_row(names, one) for one in outcome.tested]
     parts = [
         Section("Switches together", (_JOINTLY,), (_joint_table(names, outcome),)),
-        Section("Findings not tested", (_UNTESTED,), (_untested_table(names, outcome),)),
+        Section("Findings not tested", (_UNTESTED,), (_tabulate_untested(names, outcome),)),
     ]
     return Section(
         "Findings tested",
@@ -72,39 +72,39 @@ def lines(outcome: Outcome) -> Iterator[str]:
     if outcome.tested:
         yield "Findings tested"
         everywhere = ", ".join(names.everywhere)
-        yield from _wrapped(f"  In every cell: {everywhere}.", "    ") if everywhere else ()
+        yield from _wrap(f"  In every cell: {everywhere}.", "    ") if everywhere else ()
     for one in outcome.tested:
         yield from _block(names, one)
     for joint in outcome.together:
         yield from _joint_lines(names, joint)
-    groups = _grouped(outcome.record.untested)
+    groups = _group(outcome.record.untested)
     if groups:
         yield "Not tested"
     for (cause, reason), left in groups.items():
         share = _share(max(one.claim.share for one in left))
-        cells = counted(len(left), "cell") + (", up to" if len(left) > 1 else ",")
-        yield from _wrapped(f"• {cause} in {cells} {share} of a call's time: {reason}", "  ")
+        cells = format_count(len(left), "cell") + (", up to" if len(left) > 1 else ",")
+        yield from _wrap(f"• {cause} in {cells} {share} of a call's time: {reason}", "  ")
 
 
 def _block(names: Names, one: Tested) -> Iterator[str]:
     planned, claim = one.planned, one.planned.claim
-    said = f"{planned.change}{_lapsed(planned)}: {one.verdict}. {_sentence(one.reason)}"
-    yield from _wrapped(f"• {claim.cause}, {said}", "  ")
-    yield from _wrapped("  " + _cell(names, planned.before), "  ")
+    said = f"{planned.change}{_describe_lapses(planned)}: {one.verdict}. {_sentence(one.reason)}"
+    yield from _wrap(f"• {claim.cause}, {said}", "  ")
+    yield from _wrap("  " + _cell(names, planned.before), "  ")
     rates = one.occurrences
     left = f"; occurrences {digits(rates[0])} → {digits(rates[1])}" if rates else ""
     less = "less to the first byte" if claim.cause == HELD_BY_PROXY else "less per call"
-    change = f"{_predicted(planned)} {less} ({_of(planned)})"
-    yield from _wrapped(f"  predicted {change}", "    ")
-    yield from _wrapped(f"  found     {_found(one.found)}{left}", "    ")
+    change = f"{_format_prediction(planned)} {less} ({_of(planned)})"
+    yield from _wrap(f"  predicted {change}", "    ")
+    yield from _wrap(f"  found     {_format_found(one.found)}{left}", "    ")
 
 
 def _joint_lines(names: Names, joint: Joint) -> Iterator[str]:
-    yield from _wrapped(f"• {' and '.join(joint.planned.changes)} together", "  ")
-    yield from _wrapped("  " + _cell(names, joint.planned.before), "  ")
-    yield from _wrapped(
-        f"  found     {_found(joint.found)}; beyond the single switches "
-        f"{_found(joint.interaction)}",
+    yield from _wrap(f"• {' and '.join(joint.planned.changes)} together", "  ")
+    yield from _wrap("  " + _cell(names, joint.planned.before), "  ")
+    yield from _wrap(
+        f"  found     {_format_found(joint.found)}; beyond the single switches "
+        f"{_format_found(joint.interaction)}",
         "    ",
     )
 
@@ -115,8 +115,8 @@ def _row(names: Names, one: Tested) -> list[str]:
     return [
         _cell(names, planned.before),
         claim.cause,
-        f"{planned.change}\n(was {planned.was}{_lapsed(planned)})",
-        f"{_predicted(planned)}\n{_of(planned)}",
+        f"{planned.change}\n(was {planned.was}{_describe_lapses(planned)})",
+        f"{_format_prediction(planned)}\n{_of(planned)}",
         _ms_interval(one.found, "\n"),
         f"{digits(rates[0])} → {digits(rates[1])}" if rates else NONE,
         f"{one.verdict}\n{one.reason}",
@@ -136,7 +136,7 @@ def _joint_table(names: Names, outcome: Outcome) -> Table:
     return Table(["cell", "flipped", "found", "interaction"], rows, "", (2, 3))
 
 
-def _untested_table(names: Names, outcome: Outcome) -> Table:
+def _tabulate_untested(names: Names, outcome: Outcome) -> Table:
     rows = [
         [
             _cell(names, one.before),
@@ -155,7 +155,7 @@ def _spots(outcome: Outcome) -> list[Spot]:
     return [*found, *(one.before for one in outcome.record.untested)]
 
 
-def _grouped(untested: Iterable[Untested]) -> dict[tuple[str, str], list[Untested]]:
+def _group(untested: Iterable[Untested]) -> dict[tuple[str, str], list[Untested]]:
     groups: dict[tuple[str, str], list[Untested]] = {}
     for one in untested:
         groups.setdefault((one.claim.cause, one.words), []).append(one)
@@ -180,14 +180,14 @@ def _of(planned: Planned) -> str:
     return f"{_share(share)} of a call{beside}"
 
 
-def _predicted(planned: Planned) -> str:
+def _format_prediction(planned: Planned) -> str:
     most = _ms(planned.ms_predicted)
     if planned.least >= planned.ms_predicted:
         return most
     return f"{_ms(planned.least)} to {most}" if planned.least > 0.0 else f"up to {most}"
 
 
-def _lapsed(planned: Planned) -> str:
+def _describe_lapses(planned: Planned) -> str:
     """What the flip takes along: axes that do not exist without it."""
     if not planned.lapses:
         return ""
@@ -198,7 +198,7 @@ def _share(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _found(interval: Interval | None) -> str:
+def _format_found(interval: Interval | None) -> str:
     return _ms_interval(interval, " ")
 
 
@@ -219,5 +219,5 @@ def _ms(value: float) -> str:
     return f"{'−' if value < 0 else ''}{quantity(abs(value) * 1e6, 'ns')}"
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def _wrap(text: str, indent: str) -> list[str]:
     return wrapping.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False)

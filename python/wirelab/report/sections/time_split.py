@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from wirelab.documents.dissection import Operation, Part, Reconciliation, Spent
-from wirelab.format.counting import counted, of_all
+from wirelab.format.counting import format_count, of_all
 from wirelab.format.numbers import NONE, quantity, sanitize
 from wirelab.records.trial import Trial
 from wirelab.records.wire import CallTimes, TimePart
@@ -78,7 +78,7 @@ def section(source: Source) -> Section:
     cells = [
         _Reconciled(_name(source, cell), *found)
         for cell in source.cells
-        if (found := _reconciled(cell)) is not None
+        if (found := _find_reconciled(cell)) is not None
     ]
     if not cells:
         return Section(title)
@@ -109,8 +109,8 @@ def lines(found: Reconciliation, width: int = 80) -> Iterator[str]:
         for row in _rows(f"by both ends, {whole.calls:,} calls"[:31], whole):
             yield f"{row[0]:<32}" + "".join(f"{figure:>12}" for figure in row[1:])
     calls, seen = found.calls, found.exchanges.seen
-    yield f"{of_all(calls.matched, calls.logged, 'call')} and of {counted(seen, 'exchange')}"
-    for remark in (*_way(found), *_without(found), *_clocks(found), *_unsplit(found)):
+    yield f"{of_all(calls.matched, calls.logged, 'call')} and of {format_count(seen, 'exchange')}"
+    for remark in (*_way(found), *_describe_omissions(found), *_clocks(found), *_unsplit(found)):
         yield f"  {remark}"[:width]
 
 
@@ -134,7 +134,7 @@ def _row(name: str, spent: Spent | Part | TimePart, share: float | None, calls: 
     return [name, _us(spent.mean_us), part, *shown]
 
 
-def _without(found: Reconciliation) -> Iterator[str]:
+def _describe_omissions(found: Reconciliation) -> Iterator[str]:
     """What was not laid side by side, and why."""
     calls, exchanges = found.calls, found.exchanges
     for count, words in (
@@ -187,17 +187,17 @@ def _name(source: Source, cell: Cell) -> str:
     return f"{source.names.stacks[cell.point.stack]}, {source.names.setting(cell.point)}"
 
 
-def _reconciled(cell: Cell) -> tuple[Trial, CallTimes, Split] | None:
+def _find_reconciled(cell: Cell) -> tuple[Trial, CallTimes, Split] | None:
     """The first trial of a cell with calls matched with their packets."""
     for trial in cell.measured:
-        found = _found(trial)
+        found = _read_call_times(trial)
         whole = split(found) if found else None
         if found and whole:
             return trial, found, whole
     return None
 
 
-def _found(trial: Trial) -> CallTimes | None:
+def _read_call_times(trial: Trial) -> CallTimes | None:
     return trial.wire.reconciliation if trial.wire else None
 
 
@@ -212,7 +212,7 @@ def _table(shown: _Reconciled) -> Table:
         row = [words, _us(us), f"{100 * share:.1f} %", NONE, NONE]
         rows.insert(_place_of_way(whole, us), row)
     caption = [f"{shown.name}: {calls.matched:,} of {calls.logged:,} calls"]
-    caption += [*_without(found), *_clocks(found), *_unsplit(found)]
+    caption += [*_describe_omissions(found), *_clocks(found), *_unsplit(found)]
     return Table(["part", "mean", "share", "p50", "p99"], rows, "; ".join(caption), (1, 2, 3, 4))
 
 
@@ -227,7 +227,7 @@ def _place_of_way(whole: Split, us: float) -> int:
 def round_trip(trial: Trial) -> tuple[float, str] | None:
     """How much of the mean response time packets were on their way to the server and back,
     in microseconds, and how that is known; None where nothing shows it."""
-    found = _found(trial)
+    found = _read_call_times(trial)
     own = mean_us(found.all, "server") if found else None
     if found and own is not None and found.at_server_us is not None:
         return own - found.at_server_us, "from the captures at both ends"

@@ -84,11 +84,11 @@ class Flip:
 def flip(cause: str, switch: Switch | None, cell: Cell) -> Flip:
     """The change. Raises :class:`CannotTest`."""
     if switch is None and cause in _LOSSES:
-        return _over(_without_loss(cell.link), cell)
+        return _change_link(_remove_loss(cell.link), cell)
     axis, value = switch or _own_switch(cause, cell)
     if axis == LINK:
-        return _over(_profile(value), cell)
-    return _faultless(axis, cell) if is_fault(axis) else _flipped(axis, value, cell)
+        return _change_link(_profile(value), cell)
+    return _faultless(axis, cell) if is_fault(axis) else _flip(axis, value, cell)
 
 
 def is_fault(axis: str) -> bool:
@@ -117,12 +117,14 @@ def _faultless(axis: str, cell: Cell) -> Flip:
     return Flip(axis, was, OFF, cell.stack, cell.link, faults_off=(fault,))
 
 
-def _flipped(axis: str, value: str, cell: Cell) -> Flip:
+def _flip(axis: str, value: str, cell: Cell) -> Flip:
     was = cell.stack.value(axis)
     if was == value:
         raise CannotTest(f"the stack already has {axis}={value}")
-    stack = cell.stack.near({axis: value})
-    lapses = {name: stack.value(name) for name in stack.differing(cell.stack) if name != axis}
+    stack = cell.stack.find_nearest({axis: value})
+    lapses = {
+        name: stack.value(name) for name in stack.list_differing_axes(cell.stack) if name != axis
+    }
     if stack.value(axis) != value or not all(map(_is_default, lapses, repeat(stack))):
         raise CannotTest(_illegal(axis, value, cell))
     return Flip(axis, was, value, stack, cell.link, lapses)
@@ -140,7 +142,7 @@ def _illegal(axis: str, value: str, cell: Cell) -> str:
     return f"{axis}={value} also changes other axes"
 
 
-def _over(link: Profile, cell: Cell) -> Flip:
+def _change_link(link: Profile, cell: Cell) -> Flip:
     was, becomes = profiles.name(cell.link), profiles.name(link)
     if was == becomes:
         raise CannotTest(f"the calls already crossed {was}")
@@ -155,7 +157,7 @@ def _profile(value: str) -> Profile:
         raise CannotTest(f"there is no link {value!r}") from error
 
 
-def _without_loss(link: Profile) -> Profile:
+def _remove_loss(link: Profile) -> Profile:
     name = profiles.name(link)
     if link == LOOPBACK:
         raise CannotTest(

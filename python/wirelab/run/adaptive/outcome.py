@@ -17,15 +17,15 @@ from wirelab.run.adaptive.record import (
     Spot,
     Together,
     call_ns,
-    captured,
-    charged_ns,
     occurrences_per_call,
+    select_captured,
+    time_of_cause_ns,
 )
 from wirelab.statistics import linear_contrasts
 from wirelab.statistics.cell import Cell, cells, point_key
 from wirelab.statistics.comparison import holm
 from wirelab.statistics.interval import Interval
-from wirelab.statistics.repeats import Room, Spread, decided_by, further_repeats
+from wirelab.statistics.repeats import Room, Spread, further_repeats, suggest_repeats
 
 TOLERANCE = 0.1
 """A prediction is met if the interval contains a value within this share of it; occurrences are
@@ -144,7 +144,7 @@ def judge(record: Interventions, trials: Iterable[Trial]) -> Outcome:
     level = ALPHA / max(1, sum(p >= ALPHA for p in adjusted))
     family = iter(adjusted)
     tested = [
-        _tested(test, one, next(family) if one.p_value is not None else None, level)
+        _judge(test, one, next(family) if one.p_value is not None else None, level)
         for test, one in zip(record.tests, measured, strict=True)
     ]
     together = [_joint(found, planned, record.tests) for planned in record.together]
@@ -172,13 +172,13 @@ class _Measured:
 
 def _trials(found: dict[str, Cell], spot: Spot) -> list[Trial]:
     cell = found.get(point_key(spot.point))
-    trials = captured(cell) if cell is not None else []
+    trials = select_captured(cell) if cell is not None else []
     return [trial for trial in trials if call_ns(trial) is not None]
 
 
 def _times(found: dict[str, Cell], spot: Spot, cause: str = "") -> list[float]:
     """Milliseconds per call charged to ``cause``, one value per trial."""
-    return [(charged_ns(trial, cause) or 0.0) / NS_PER_MS for trial in _trials(found, spot)]
+    return [(time_of_cause_ns(trial, cause) or 0.0) / NS_PER_MS for trial in _trials(found, spot)]
 
 
 def _rate(found: dict[str, Cell], test: Planned, spot: Spot) -> float:
@@ -186,7 +186,7 @@ def _rate(found: dict[str, Cell], test: Planned, spot: Spot) -> float:
     return sum(rates) / len(rates)
 
 
-def _tested(test: Planned, measured: _Measured, p_value: float | None, level: float) -> Tested:
+def _judge(test: Planned, measured: _Measured, p_value: float | None, level: float) -> Tested:
     found, rates = measured.found, measured.occurrences
     if found is None or rates is None:
         why = "one of the two sides has no measurements"
@@ -195,11 +195,11 @@ def _tested(test: Planned, measured: _Measured, p_value: float | None, level: fl
         why = f"{found.reason}; more repeats give an interval"
         return Tested(test, found, rates, p_value, "undecided", why)
     low, high = found.bounds
-    least, _ = _predicted(test)
+    least, _ = _prediction_range(test)
     if high < 0.0 and p_value < ALPHA:
         return Tested(test, found, rates, p_value, "does not hold", "calls became slower")
     if low > 0.0 and p_value < ALPHA:
-        prediction, reason = _compared(test, low, high, rates)
+        prediction, reason = _compare_prediction(test, low, high, rates)
         return Tested(test, found, rates, p_value, "holds", reason, prediction)
     if high < least:
         return Tested(test, found, rates, p_value, "does not hold", "no time was saved")
@@ -207,20 +207,20 @@ def _tested(test: Planned, measured: _Measured, p_value: float | None, level: fl
     if low > 0.0:
         why = "significant alone, but not when corrected for all tested findings (Holm)"
     further = _further(measured, least, level)
-    why = f"{why}; {decided_by(further, 'limit')}"
+    why = f"{why}; {suggest_repeats(further, 'limit')}"
     return Tested(test, found, rates, p_value, "undecided", why, None, further)
 
 
-def _compared(
+def _compare_prediction(
     test: Planned, low: float, high: float, occurrences: tuple[float, float]
 ) -> tuple[Prediction, str]:
     """Whether the prediction was met, if time was saved."""
-    least, most = _predicted(test)
+    least, most = _prediction_range(test)
     if high < least:
         return "less", "time was saved, but less than predicted"
     if low > most:
         return "more", "more time was saved than predicted"
-    left = _left(occurrences)
+    left = _share_left(occurrences)
     if left > TOLERANCE:
         share = f"{100 * left:.0f} %"
         return "occurrences left", f"time was saved, but {share} of the occurrences remain"
@@ -237,13 +237,13 @@ def _further(measured: _Measured, least: float, level: float) -> int | None:
     return min((number for number in (shown, denied) if number is not None), default=None)
 
 
-def _predicted(test: Planned) -> tuple[float, float]:
+def _prediction_range(test: Planned) -> tuple[float, float]:
     """The least and the most that meets the prediction, milliseconds per call."""
     most = test.ms_predicted
     return max(test.least * (1.0 - TOLERANCE), most * TOLERANCE), most * (1.0 + TOLERANCE)
 
 
-def _left(occurrences: tuple[float, float]) -> float:
+def _share_left(occurrences: tuple[float, float]) -> float:
     """Share of the occurrences that remain after the flip."""
     before, after = occurrences
     return after / before if before else float(after > 0.0)

@@ -18,8 +18,8 @@ from wirelab.run.adaptive.record import (
     Planned,
     Together,
     Untested,
-    captured,
     claims,
+    select_captured,
     switch,
 )
 from wirelab.stack.manifests import Catalogue
@@ -56,7 +56,7 @@ def propose(
     """Every finding of the trials, either tested or with the reason why not. With ``causes``, only
     those, regardless of their cost. Raises :class:`UsageError` if no trial captured packets, or if
     none shows one of ``causes``."""
-    found = _found(experiment, catalogue, trials)
+    found = _find_captured(experiment, catalogue, trials)
     _accept(causes, found)
     matrix = Matrix(experiment, catalogue, _side(found))
     parts = [_of_cell(one, matrix, causes) for one in found]
@@ -69,7 +69,9 @@ def propose(
     return Proposal(record.model_copy(update={"together": together}), matrix)
 
 
-def _found(experiment: Experiment, catalogue: Catalogue, trials: Iterable[Trial]) -> list[Found]:
+def _find_captured(
+    experiment: Experiment, catalogue: Catalogue, trials: Iterable[Trial]
+) -> list[Found]:
     """Each point once: captures at different ends count as one point."""
     planned = {
         point_key(t.cell.point): t.cell for t in planning.schedule(experiment, catalogue).trials
@@ -77,7 +79,7 @@ def _found(experiment: Experiment, catalogue: Catalogue, trials: Iterable[Trial]
     found: dict[str, Found] = {}
     for measured in cells(trials):
         cell = planned.get(point_key(measured.point))
-        if cell is None or cell.external is not None or not captured(measured):
+        if cell is None or cell.external is not None or not select_captured(measured):
             continue
         options = {**measured.point.options, "capture": ""}
         found.setdefault(point_key(replace(measured.point, options=options)), Found(cell, measured))
@@ -121,11 +123,11 @@ def _of_cell(
             left = Untested(claim=claim, before=before, reason=_too_small(claim), possible=True)
             untested.append(left)
         else:
-            tests.append(_planned(one, claim, change, matrix))
-    return [_shared(test, tests) for test in tests], untested
+            tests.append(_plan(one, claim, change, matrix))
+    return [_sum_shared(test, tests) for test in tests], untested
 
 
-def _shared(test: Planned, tests: Sequence[Planned]) -> Planned:
+def _sum_shared(test: Planned, tests: Sequence[Planned]) -> Planned:
     """A setting that removes several causes cannot separate them: the prediction is their sum."""
     same = [other for other in tests if other.after == test.after]
     beside = tuple(other.claim.cause for other in same if other is not test)
@@ -152,7 +154,7 @@ def _change(one: Found, claim: Claim, matrix: Matrix) -> Flip:
     return change
 
 
-def _planned(one: Found, claim: Claim, change: Flip, matrix: Matrix) -> Planned:
+def _plan(one: Found, claim: Claim, change: Flip, matrix: Matrix) -> Planned:
     return Planned(
         claim=claim,
         axis=change.axis,

@@ -126,7 +126,7 @@ Switch = tuple[str, str]
 """An axis, and the value that a finding suggests."""
 
 
-def captured(cell: Cell) -> list[Trial]:
+def select_captured(cell: Cell) -> list[Trial]:
     """Trials of the cell whose packets show exchanges."""
     return [trial for trial in cell.measured if trial.wire and trial.wire.exchanges]
 
@@ -153,7 +153,7 @@ def first_byte_ns(trial: Trial) -> float | None:
     return write.mean_ns + wait.mean_ns
 
 
-def charged_ns(trial: Trial, cause: str) -> float | None:
+def time_of_cause_ns(trial: Trial, cause: str) -> float | None:
     """The time that a cause is charged to: of a reply that a proxy held back, the time to its
     first byte, for its last one may come as late without the proxy; of all others, the call's."""
     return first_byte_ns(trial) if cause == HELD_BY_PROXY else call_ns(trial)
@@ -182,7 +182,7 @@ def ms_least_per_call(trial: Trial, cause: str) -> float:
 
 def claims(cell: Cell) -> list[Claim]:
     """One claim per cause that any trial of the cell shows, most expensive first."""
-    trials = captured(cell)
+    trials = select_captured(cell)
     causes = dict.fromkeys(
         finding.cause for trial in trials if trial.wire for finding in trial.wire.findings
     )
@@ -194,7 +194,7 @@ def switch(cell: Cell, cause: str) -> Switch | None:
     """The setting that the cell's findings of that cause blame; the most frequent if they
     differ."""
     blamed: Counter[Switch] = Counter()
-    for trial in captured(cell):
+    for trial in select_captured(cell):
         finding = _finding(trial, cause)
         if finding is not None and finding.test is not None:
             blamed[finding.test.axis, finding.test.value] += 1
@@ -204,7 +204,7 @@ def switch(cell: Cell, cause: str) -> Switch | None:
 def _claim(trials: Sequence[Trial], cause: str) -> Claim:
     ms = _mean([ms_per_call(trial, cause) for trial in trials])
     least = _mean([ms_least_per_call(trial, cause) for trial in trials])
-    times = [time for trial in trials if (time := charged_ns(trial, cause)) is not None]
+    times = [time for trial in trials if (time := time_of_cause_ns(trial, cause)) is not None]
     return Claim(
         cause=cause,
         ms_per_call=ms,

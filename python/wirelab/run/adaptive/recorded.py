@@ -27,7 +27,7 @@ def read(folder: Path) -> Outcome | None:
     for place in (folder, folder / FOLDER):
         if not (place / MANIFEST).exists():
             continue
-        recorded = _recorded(place)
+        recorded = _read_record(place)
         if recorded is not None:
             from wirelab.run.adaptive.outcome import judge
 
@@ -35,7 +35,7 @@ def read(folder: Path) -> Outcome | None:
     return None
 
 
-def _recorded(folder: Path) -> Interventions | None:
+def _read_record(folder: Path) -> Interventions | None:
     manifest = run_directory.read_manifest(folder)
     given = manifest.experiment.get(KEY)
     if given is None:

@@ -14,7 +14,7 @@ from wirelab.records.caller import CallerRecord
 from wirelab.records.group import GroupResult, histogram_log
 from wirelab.trial.callers.caller import Called, CallerPlace
 from wirelab.trial.observer import window_ns
-from wirelab.trial.plans import plan, shown
+from wirelab.trial.plans import hide_secrets, plan
 from wirelab.trial.setup import TrialSetup
 
 
@@ -31,7 +31,7 @@ class ClientCaller:
         full = plan(setup.experiment, setup.planned, setup.table, place.endpoint)
         # The runtime chooses its threads; wirelab pins the process.
         client_plan = Plan(groups=full.groups, progress_ms=full.progress_ms)
-        setup.write_json("plan.json", shown(to_json(client_plan)))
+        setup.write_json("plan.json", hide_secrets(to_json(client_plan)))
         drive = ClientDrive(
             program,
             client_plan,

@@ -17,7 +17,7 @@ from wirelab.records.caller import CallerRecord
 from wirelab.records.group import GroupResult, histogram_log
 from wirelab.trial import secrets
 from wirelab.trial.callers.caller import Called, CallerPlace
-from wirelab.trial.plans import plan, shown
+from wirelab.trial.plans import hide_secrets, plan
 from wirelab.trial.setup import TrialSetup
 
 
@@ -31,7 +31,7 @@ class EngineCaller:
         """See :class:`wirelab.trial.callers.caller.Caller`."""
         setup = self.setup
         recorded = self.plan_for(place.endpoint)
-        setup.write_json("plan.json", shown(to_json(recorded)))
+        setup.write_json("plan.json", hide_secrets(to_json(recorded)))
         drive = Drive(
             self.reveal_plan(place.endpoint),
             ProcessOptions(

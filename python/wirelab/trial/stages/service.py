@@ -27,7 +27,7 @@ from wirelab.process.services import Service
 from wirelab.records.group import GroupResult
 from wirelab.records.service import IdentityRecord, ServiceRecord
 from wirelab.stack.external import LANGUAGE
-from wirelab.trial.plans import preparation, settings, store_timeout_ms, warming
+from wirelab.trial.plans import plan_warmup, preparation, settings, store_timeout_ms
 from wirelab.trial.setup import TrialSetup
 from wirelab.trial.stages.link import AnyLink, End
 
@@ -48,7 +48,7 @@ class StartedService:
 
     def complete(self, findings: ServiceRecord) -> ServiceRecord:
         """Its record, from what was observed of it."""
-        announced = findings.announced(self.announced)
+        announced = findings.add_ready_line(self.announced)
         return replace(announced, sha256=self.sha256, identity=self.identity)
 
     def complete_after_end(self, record: ServiceRecord) -> ServiceRecord:
@@ -97,7 +97,7 @@ class LabService:
     def open_store(self) -> contextlib.AbstractContextManager[Store]:
         """A fresh store."""
         setup = self._setup
-        return setup.lab.stores.opened(
+        return setup.lab.stores.open(
             setup.cell.stack,
             setup.folder,
             namespace=self._link.server.namespace,
@@ -119,7 +119,7 @@ class LabService:
             ) as service,
         ):
             ready = {key: value for key, value in service.ready_line.items() if value is not None}
-            shown = {**configuration, "store": store.without_password(configuration["store"])}
+            shown = {**configuration, "store": store.mask_password(configuration["store"])}
             setup.write_json("service.json", {"configuration": shown, "ready": ready})
             yield StartedService(
                 service,
@@ -210,7 +210,7 @@ class DeclaredService:
         """Makes the calls of ``warm_calls``; ``prepare`` names calls of wirelab's contracts."""
         setup = self.setup
         if self.declared.warm_calls:
-            plan = warming(setup.experiment, setup.planned, endpoint)
+            plan = plan_warmup(setup.experiment, setup.planned, endpoint)
             _make_calls(setup, self.link, plan, ("warm_calls", "calls"), self.declared.warm_calls)
 
 

@@ -20,7 +20,7 @@ const END: &str = "</soapenv:Body></soapenv:Envelope>";
 /// # Errors
 /// The fault to answer with.
 pub fn read_request<M: DeserializeOwned>(document: &[u8]) -> Result<M, Failure> {
-    let text = xml::checked(document)?;
+    let text = xml::check_text(document)?;
     let mut reader = xml::reader(text);
     open_body(&mut reader)?;
     // serde has to see the start tag of the child again.

@@ -90,7 +90,7 @@ pub fn write_element<T: Serialize>(fields: &T, out: &mut String) -> Result<(), S
 }
 
 fn read<M: DeserializeOwned>(document: &[u8], name: &str) -> Result<M, String> {
-    let text = checked(document)?;
+    let text = check_text(document)?;
     let mut reader = reader(text);
     let before = reader.clone();
     next_child(&mut reader)?
@@ -134,7 +134,7 @@ pub fn text(error: impl Display) -> String {
 ///
 /// # Errors
 /// Other bytes.
-pub fn checked(document: &[u8]) -> Result<&str, String> {
+pub fn check_text(document: &[u8]) -> Result<&str, String> {
     // Every character that XML forbids begins with a control byte or, U+FFFE and U+FFFF, with 0xEF:
     // one pass over the bytes settles nearly all documents. Surrogates are not UTF-8 at all.
     let text = std::str::from_utf8(document).map_err(text)?;

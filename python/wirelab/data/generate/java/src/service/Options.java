@@ -44,8 +44,8 @@ public record Options(
     /** Reads the arguments. */
     public static Options parse(String[] arguments) throws Bad {
         Map<String, String> given = pairs(arguments);
-        String binding = required(given, "--binding");
-        String codec = required(given, "--codec");
+        String binding = require(given, "--binding");
+        String codec = require(given, "--codec");
         if (!CODECS.get(binding).contains(codec)) {
             throw new Bad("binding " + binding + " does not carry codec " + codec);
         }
@@ -57,8 +57,8 @@ public record Options(
         return new Options(
                 binding,
                 codec,
-                address(given.getOrDefault("--host", "127.0.0.1"), required(given, "--port")),
-                Path.of(required(given, "--reply")),
+                address(given.getOrDefault("--host", "127.0.0.1"), require(given, "--port")),
+                Path.of(require(given, "--reply")),
                 given.getOrDefault("--compression", "none"),
                 transport,
                 given.getOrDefault("--numbered", "numbers").equals("text"));
@@ -83,7 +83,7 @@ public record Options(
         return given;
     }
 
-    private static String required(Map<String, String> given, String name) throws Bad {
+    private static String require(Map<String, String> given, String name) throws Bad {
         if (!given.containsKey(name)) {
             throw new Bad(name + " is missing");
         }
