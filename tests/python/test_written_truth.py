@@ -27,7 +27,7 @@ def test_a_written_capture_is_read_right(scenario: Scenario, tmp_path: Path) -> 
 
 def test_every_kind_has_captures_and_counterparts() -> None:
     numbers = Counter((one.kind.split()[0], one.is_plain) for one in written.SCENARIOS if one.kind)
-    expected = {(f"K{number}", plain): 1 for number in range(1, 19) for plain in (False, True)}
+    expected = {(f"K{number}", plain): 1 for number in range(1, 25) for plain in (False, True)}
     assert numbers == expected
 
 

@@ -22,6 +22,7 @@ from bench.ground_truth.written.causes_of_packets import CAUSES_OF_PACKETS
 from bench.ground_truth.written.conversation import Conversation
 from bench.ground_truth.written.judge import Verdict, dissect, judge
 from bench.ground_truth.written.kinds import KINDS
+from bench.ground_truth.written.kinds_of_messages import MESSAGE_KINDS
 from bench.ground_truth.written.kinds_of_streams import OTHER_KINDS
 from bench.ground_truth.written.scenario import Scenario
 from bench.pages import marked_parts
@@ -33,7 +34,7 @@ CAPTURES = 150
 LIMIT = 0.95
 """Least lower end of the intervals of precision and recall, from that number of captures on."""
 JOBS = 2
-SCENARIOS = (*KINDS, *OTHER_KINDS, *CAUSES, *CAUSES_OF_PACKETS)
+SCENARIOS = (*KINDS, *OTHER_KINDS, *MESSAGE_KINDS, *CAUSES, *CAUSES_OF_PACKETS)
 
 
 @dataclass

@@ -68,6 +68,8 @@ class Conversation:
         self.frames: list[Frame] = []
         self.parts: Counter[str] = Counter()
         """True time by part of the account, microseconds."""
+        self.gaps_us: list[int] = []
+        """True times before messages inside streams; empty where there are none."""
         self.now_us = BEGIN_US + self.random.randrange(US_PER_S)
         self.snap = 65_535
         self.hidden: frozenset[str] = frozenset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,10 @@ UNTRUE_MAX = 0.05
 """A finding that is not true may have this share of the time."""
 SECONDS_MAX = 60.0
 LOOKUPS = "name-resolution"
+MESSAGES_MAX = 1_000
+"""Of a written capture, which has fewer."""
+GAP_OFF_MAX_US = 1.0
+"""Of the time before a message, whose packets have whole microseconds."""
 
 Json = dict[str, Any]
 
@@ -40,6 +45,7 @@ def dissect(capture: Path) -> Json:
     """The document of `wirelab-engine dissect`. Raises :class:`TrialFailed` if it fails."""
     command = [
         *(str(engine_binary.find()), "dissect", str(capture), "--json", "--all-findings"),
+        *("--messages", str(MESSAGES_MAX)),
     ]
     done = subprocess.run(command, capture_output=True, timeout=SECONDS_MAX, check=False)
     if done.returncode != 0:
@@ -71,4 +77,18 @@ def judge(scenario: Scenario, truth: Conversation, document: Json) -> Verdict:
     if said == largest and not is_close:
         words.append(f"{largest} {share:.3f} instead of {true_share:.3f}")
     words += [f"{cause} missing" for cause in missing] + [f"{cause} untrue" for cause in untrue]
-    return Verdict(is_close and not missing, untrue, "; ".join(words))
+    off = _compare_gaps(truth.gaps_us, document)
+    words += [off] if off else []
+    return Verdict(is_close and not missing and not off, untrue, "; ".join(words))
+
+
+def _compare_gaps(true_us: Sequence[int], document: Json) -> str:
+    """How the times before messages differ; empty where they do not, or the capture has none."""
+    if not true_us:
+        return ""
+    found = sorted(one["time"]["elapsed_ms"] * 1e3 for one in document["messages"]["slowest"])
+    if len(found) != len(true_us):
+        return f"{len(found)} messages instead of {len(true_us)}"
+    pairs = zip(found, sorted(true_us), strict=True)
+    off = max(abs(one - other) for one, other in pairs)
+    return f"the time before a message is off by {off:.1f} us" if off > GAP_OFF_MAX_US else ""

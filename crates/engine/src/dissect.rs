@@ -38,6 +38,10 @@ pub(crate) struct Arguments {
     /// around the median.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1000))]
     slowest: Option<u16>,
+    /// Follow messages inside streams (server-sent events, WebSocket, gRPC, Connect, lines of
+    /// JSON), and list that number of those with the longest times before them.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    messages: Option<u16>,
     /// Connections to list.
     #[arg(
         long,
@@ -104,6 +108,9 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
     }
     if let Some(slowest) = arguments.slowest {
         diagnosis = diagnosis.with_slowest(slowest.into());
+    }
+    if let Some(messages) = arguments.messages {
+        diagnosis = diagnosis.with_messages(messages.into());
     }
     let mut records = arguments.host.as_deref().map(host_records).transpose()?;
     // The log is opened before the capture is read, which may take minutes.

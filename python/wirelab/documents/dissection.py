@@ -35,6 +35,8 @@ class Dissection(msgspec.Struct, frozen=True, kw_only=True):
     """Which exchanges those are."""
     load: Load
     """When they were made."""
+    messages: Messages | None = None
+    """Messages inside streams; left out unless they were asked for."""
     names: Names = msgspec.field(
         default_factory=lambda: msgspec.convert(
             {
@@ -587,6 +589,47 @@ class Lookup(msgspec.Struct, frozen=True, kw_only=True):
     """The packets of query and answer."""
 
 
+class MessageGroupSum(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages of one framing and direction."""
+
+    bytes: int
+    """Bytes of their content."""
+    count: int
+    """How many."""
+    direction: Way
+    """Which way they went."""
+    forwarded: int
+    """Messages that the capture has on both sides of a proxy, there counted behind it."""
+    framing: MessageFraming
+    """How they are framed."""
+    gap_us: Quantiles | None = None
+    """The times between two messages of a stream; null where no stream had two."""
+    proxy_ms: float
+    """Of `time`, what these waited in the proxy, with nothing but the proxy in their way,
+    milliseconds."""
+    streams: int
+    """Streams whose first message was seen."""
+    time: Elapsed
+    """The times before all of them, added up, divided as the account of their connections has
+    it: of `count` messages with such a time."""
+
+
+class Messages(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages inside streams: server-sent events, messages of WebSocket, gRPC and Connect,
+    lines of JSON. A message is there when its receiver could read it: when its last byte and
+    all bytes before it had come. The time before it is that since the message before it in its
+    stream and direction; of the first one that since the request was complete, or since the
+    change to WebSocket."""
+
+    count: int
+    """How many."""
+    groups: tuple[MessageGroupSum, ...]
+    """By framing and direction."""
+    slowest: tuple[SlowMessage, ...]
+    """Those with the longest times before them, the longest first; at most the number that was
+    asked for."""
+
+
 class Named(msgspec.Struct, frozen=True, kw_only=True):
     """Exchanges of one name."""
 
@@ -854,6 +897,36 @@ class SlowExchange(msgspec.Struct, frozen=True, kw_only=True):
     """What is spoken."""
     time: Elapsed
     """How long it took, divided."""
+
+
+class SlowMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message with a long time before it."""
+
+    at_ms: float
+    """When it was there, since the capture's first packet, milliseconds."""
+    bytes: int
+    """Bytes of its content."""
+    direction: Way
+    """Which way it went."""
+    exchange: int | None = None
+    """The number of its exchange there, from 0; null in WebSocket."""
+    first_byte_ms: float
+    """When its first byte came, since the capture's first packet, milliseconds."""
+    flow: int
+    """Its connection."""
+    framing: MessageFraming
+    """How it is framed."""
+    number: int
+    """Its number over all connections, from 1 in the order in which messages were there."""
+    packets: tuple[int, ...]
+    """The packet of its first byte, and that from which on it was there."""
+    proxy_ms: float | None = None
+    """Of that time, what it waited in a proxy, milliseconds; null where the capture does not
+    have it on both sides of one."""
+    stream: int
+    """The stream of HTTP/2; 0 in other protocols."""
+    time: Elapsed
+    """The time before it, divided."""
 
 
 class Slowest(msgspec.Struct, frozen=True, kw_only=True):
@@ -1129,6 +1202,9 @@ Cause = Literal[
     "h2-ping-wait",
     "h2-stream-limit",
     "ip-fragments",
+    "messages-coalesced",
+    "stream-buffered",
+    "h2-head-of-line",
 ]
 """One reason. `docs/reference/diagnosis.md` describes each, by which packets it is
 recognised and what it cannot show."""
@@ -1141,6 +1217,9 @@ HowClosed = Literal["orderly", "reset-by-client", "reset-by-server", "unseen", "
 
 HowOpened = Literal["syn", "unseen"]
 """How a connection began."""
+
+MessageFraming = Literal["sse", "websocket", "grpc", "connect", "ndjson"]
+"""How the messages of a stream are framed."""
 
 Phase = Literal["set-up", "exchange", "tear-down"]
 """What a packet of a ladder is part of."""

@@ -16,7 +16,13 @@ from wirelab.report import dissection_text
 from wirelab.report.charts import packet_timeline
 from wirelab.report.html_page import HtmlPage
 from wirelab.report.section import Picture, Section, Table
-from wirelab.report.sections import packet_findings, packet_tail, packet_tls, packet_waits
+from wirelab.report.sections import (
+    packet_findings,
+    packet_messages,
+    packet_tail,
+    packet_tls,
+    packet_waits,
+)
 from wirelab.report.sections.packet_findings import Standing
 from wirelab.report.sections.packet_waits import COLOURS, LABELS
 from wirelab.run.directory import write_whole
@@ -51,6 +57,7 @@ def html(document: Dissection, standing: Standing | None = None) -> str:
         _draw_over_time(document.series),
         _calls(document),
         packet_tail.section(document.slowest),
+        packet_messages.section(document.messages),
         _exchange(document),
     ]
     return HtmlPage(

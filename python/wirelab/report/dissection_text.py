@@ -23,6 +23,7 @@ from wirelab.records.wire import PacketFinding
 from wirelab.report.charts import packet_timeline
 from wirelab.report.sections import (
     packet_findings,
+    packet_messages,
     packet_tail,
     packet_tls,
     packet_waits,
@@ -78,6 +79,9 @@ def _slowest(document: Dissection) -> Iterator[str]:
     if document.slowest is not None:
         yield ""
         yield from packet_tail.lines(document.slowest)
+    if document.messages is not None:
+        yield ""
+        yield from packet_messages.lines(document.messages)
 
 
 def _wrap(text: str, indent: str = "") -> list[str]:

@@ -32,6 +32,9 @@ class Look:
     """The exchange to show packet by packet, from 1; None: one with median latency."""
     slowest: int | None = None
     """Number of the slowest exchanges to list; None: they are not looked for."""
+    messages: int | None = None
+    """Number of messages inside streams to list, those with the longest times before them; None:
+    messages are not added up."""
     flows: int = 16
     """Maximum number of connections to list."""
     calls: Path | None = None
@@ -52,6 +55,7 @@ class Look:
             ("--port", self.port),
             ("--timeline", self.timeline),
             ("--slowest", self.slowest),
+            ("--messages", self.messages),
             ("--calls", self.calls),
             ("--keylog", self.keylog),
             ("--host", self.host),

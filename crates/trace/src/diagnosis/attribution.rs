@@ -88,6 +88,8 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     let mut stalls: Vec<Stall> = flow
         .stalls()
         .filter(|stall| is_confirmed(flow, stall) && affects(stall, exchange, &flow.path))
+        // Of WebSocket they are counted one by one.
+        .filter(|stall| !(flow.is_websocket() && stall.cause.needs_no_message()))
         .map(|stall| clipped(*stall, exchange))
         .collect();
     if exchange.ordinal == 0 {

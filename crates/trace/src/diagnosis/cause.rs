@@ -90,12 +90,20 @@ pub enum Cause {
     /// A segment came in fragments of IP, and was whole with the last of them (RFC 791 section
     /// 2.3, RFC 8200 section 4.5).
     IpFragments,
+    /// Messages of a stream that were sent apart, or made apart by their own times, could be read
+    /// only together.
+    MessagesCoalesced,
+    /// A proxy held messages of a stream until more of them had come.
+    StreamBuffered,
+    /// A loss on one stream of a connection kept messages on others from being read (RFC 9114
+    /// section 2.1 states it of HTTP/2).
+    H2HeadOfLine,
 }
 
 impl Cause {
     /// All, in the order in which time is attributed: what lies in the time of one is
     /// not attributed again to those behind it.
-    pub const ALL: [Cause; 38] = [
+    pub const ALL: [Cause; 41] = [
         Cause::SynRetransmission,
         Cause::TailLoss,
         Cause::DataRetransmission,
@@ -134,6 +142,9 @@ impl Cause {
         Cause::H2PingWait,
         Cause::H2StreamLimit,
         Cause::IpFragments,
+        Cause::MessagesCoalesced,
+        Cause::StreamBuffered,
+        Cause::H2HeadOfLine,
     ];
 
     /// Payload that did not arrive the first time.
@@ -224,7 +235,10 @@ mod tests {
                 "h2-settings-wait",
                 "h2-ping-wait",
                 "h2-stream-limit",
-                "ip-fragments"
+                "ip-fragments",
+                "messages-coalesced",
+                "stream-buffered",
+                "h2-head-of-line"
             ])
         );
     }

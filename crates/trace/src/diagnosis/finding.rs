@@ -279,6 +279,9 @@ fn sentence(figures: &Figures) -> String {
         Cause::H2SettingsWait => "the client sent its first request only after the SETTINGS of the server had come".to_string(),
         Cause::H2PingWait => "the client sent its request only after the answer to its PING had come".to_string(),
         Cause::H2StreamLimit => "as many requests were under way as the server allows on a connection (SETTINGS_MAX_CONCURRENT_STREAMS), and the next one was sent when one of them had ended".to_string(),
+        Cause::MessagesCoalesced => format!("messages of a stream of the {sender} could be read only together, although they were sent apart, or made apart by their own times"),
+        Cause::StreamBuffered => "a proxy had a message of a stream and passed it on only together with the next one; both of its sides are in the capture".to_string(),
+        Cause::H2HeadOfLine => format!("messages of the {sender} had come and could not be read: bytes of another HTTP/2 stream of their connection were lost, and TCP delivers all in order"),
         Cause::SlowTls => "the TLS handshake took longer than its round trips".to_string(),
     };
     // A connection has no exchange, and what is said of it names no direction twice.
@@ -307,7 +310,7 @@ fn how_often(figures: &Figures) -> String {
     }
     if figures.exchanges == 0 {
         return format!(
-            "{}, in connections whose messages cannot be read",
+            "{}, in connections without exchanges that can be read",
             counted(figures.occurrences, "time")
         );
     }

@@ -11,6 +11,7 @@ use crate::diagnosis::causes::reply::ReplyDelays;
 use crate::diagnosis::causes::small_segments;
 use crate::diagnosis::causes::windows::{FlowControl, Frame};
 use crate::diagnosis::direction::DirectionState;
+use crate::diagnosis::messages::{Carrier, FlowMessages};
 use crate::diagnosis::names::Lookup;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::{Sender, Sent};
@@ -70,6 +71,8 @@ pub(crate) struct Flow {
     continue_waits: VecDeque<ContinueWait>,
     pub(crate) turns: Turns,
     account: FlowAccount,
+    /// Messages inside its streams, once there was one.
+    pub(crate) messages: Option<Box<FlowMessages>>,
 }
 
 impl Flow {
@@ -107,6 +110,7 @@ impl Flow {
             http2: None,
             last_reply_end: None,
             continue_waits: VecDeque::new(),
+            messages: None,
         }
     }
 
@@ -253,9 +257,17 @@ impl Flow {
         self.last_reply_end.filter(|_| one_by_one)
     }
 
-    /// Its messages cannot be read, as far as is known.
+    /// Its messages cannot be read, as far as is known, or they belong to no exchange.
     pub(crate) fn is_unreadable(&self) -> bool {
-        self.has_lost_track || self.read == 0 && (self.exchanges > 0 || self.is_encrypted)
+        let is_unread = self.read == 0 && (self.exchanges > 0 || self.is_encrypted);
+        self.has_lost_track || is_unread || self.is_websocket()
+    }
+
+    /// WebSocket has messages, and turns of them in the place of exchanges: what held messages up
+    /// is counted one by one.
+    pub(crate) fn is_websocket(&self) -> bool {
+        let messages = self.messages.as_ref();
+        messages.is_some_and(|messages| messages.is_websocket())
     }
 
     /// Its exchanges have what delays them.
@@ -270,6 +282,23 @@ impl Flow {
         let is_read = exchange.ending != Ending::Unseen || is_part;
         self.read += u64::from(is_read);
         is_read
+    }
+
+    /// Messages or losses wait to be divided.
+    #[inline]
+    pub(crate) fn has_messages(&self) -> bool {
+        let messages = self.messages.as_ref();
+        messages.is_some_and(|messages| messages.is_waiting())
+    }
+
+    /// The same, and the connection that they came on.
+    pub(crate) fn messages_of(&mut self, flow: FlowId) -> (Carrier<'_>, &mut FlowMessages) {
+        let carrier = Carrier {
+            flow,
+            opening: &self.opening,
+            turns: &self.turns,
+        };
+        (carrier, self.messages.get_or_insert_default())
     }
 
     /// Nothing was seen of it yet.
@@ -304,6 +333,9 @@ impl Flow {
         }
         // Behind the segment: it ends the stalls that it shows.
         for stall in self.waiting.take_new() {
+            if let Some(messages) = self.messages.as_mut().filter(|_| stall.cause.is_loss()) {
+                messages.note_loss(&stall, segment);
+            }
             if stall.cause != Cause::NagleDelayedAck
                 || small_segments::is_delayed(&stall, &self.path)
             {
@@ -444,7 +476,8 @@ impl Flow {
         host.add(kind, ends, times, path_ns);
     }
 
-    fn settle(&mut self, id: FlowId, sums: &mut WaitSums) {
+    /// Judges the packet that waits to be judged.
+    pub(crate) fn settle(&mut self, id: FlowId, sums: &mut WaitSums) {
         let mut sink = Sink {
             flow: id,
             is_read: self.is_read(),
@@ -484,11 +517,15 @@ impl Flow {
 
     /// What ended before an exchange that is over began is not asked for again, except
     /// where calls overtake each other.
-    /// Returns those that no exchange can have met because messages were cut.
+    /// Returns those that no exchange can have met: messages were cut, or are of WebSocket.
     pub(crate) fn forget_completed(&mut self, exchange: &Exchange) -> Vec<Stall> {
         self.last_reply_end = exchange.reply.as_ref().map(|reply| reply.last_at_ns);
         let mut missed = Vec::new();
-        if self.has_lost_track {
+        if self.is_websocket() {
+            let ended = self.last_reply_end.unwrap_or(exchange.request.last_at_ns);
+            missed.extend(self.waiting.iter().filter(|stall| stall.to <= ended));
+            self.waiting.forget_before(ended.saturating_add(1));
+        } else if self.has_lost_track {
             let began = exchange.request.first_at_ns;
             let ended = self.last_reply_end.unwrap_or(began);
             missed.extend(self.waiting.iter().filter(|stall| stall.to < began));

@@ -16,6 +16,7 @@ mod causes;
 mod direction;
 mod finding;
 mod flow;
+pub mod messages;
 pub mod names;
 mod path;
 mod receiver;
@@ -39,7 +40,9 @@ use crate::flow::event::{
 use crate::flow::map::FlowMap;
 use crate::host::{HostWindows, Timeline, WindowKind};
 use crate::protocol::dns;
-use crate::protocol::exchange::{ContinueWait, Ending, Exchange, ExchangeObserver, Message, Pdu};
+use crate::protocol::exchange::{
+    ContinueWait, Ending, Exchange, ExchangeObserver, Message, Pdu, StreamBytes, StreamMessage,
+};
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
 use causes::fragments::{Fragmented, Fragments};
@@ -48,6 +51,7 @@ use causes::reply;
 use causes::windows::Frame;
 use finding::Tally;
 use flow::Flow;
+use messages::{MessageSums, Messages};
 use names::{NameSums, Names};
 use path::Path;
 use waits::{Tail, WaitSums};
@@ -81,6 +85,8 @@ pub struct Results {
     pub host: Option<HostWindows>,
     /// The slowest exchanges, where these were asked for.
     pub tail: Option<Box<Tail>>,
+    /// Messages inside streams, where these were asked for.
+    pub messages: Option<MessageSums>,
 }
 
 /// Listens to flows and exchanges, and finds what cost time.
@@ -101,6 +107,8 @@ pub struct Diagnosis {
     resolvers: Option<FlowMap<[dns::Stream; 2]>>,
     host: Option<HostWindows>,
     tail: Option<Box<Tail>>,
+    messages: Messages,
+    asks_messages: bool,
     fragments: Fragments,
     /// The packet behind the last step of the clock; 0 for none.
     stepped_at: u64,
@@ -135,6 +143,8 @@ impl Diagnosis {
             resolvers: None,
             host: None,
             tail: None,
+            messages: Messages::default(),
+            asks_messages: false,
             fragments: Fragments::default(),
             stepped_at: 0,
             ends: None,
@@ -150,6 +160,14 @@ impl Diagnosis {
     /// Lists that number of the slowest exchanges. Call it before the first packet.
     pub fn with_slowest(mut self, slowest: usize) -> Diagnosis {
         self.tail = Some(Box::new(Tail::new(slowest)));
+        self
+    }
+
+    /// Adds up the messages inside streams, and lists that number of those that came longest
+    /// after the one before. Call it before the first packet.
+    pub fn with_messages(mut self, slowest: usize) -> Diagnosis {
+        self.messages.sums = MessageSums::new(slowest);
+        self.asks_messages = true;
         self
     }
 
@@ -198,6 +216,7 @@ impl Diagnosis {
             names: self.names.sums(),
             host: self.host,
             tail: self.tail,
+            messages: self.asks_messages.then_some(self.messages.sums),
         }
     }
 
@@ -227,6 +246,12 @@ impl Diagnosis {
         }
     }
 
+    fn count_messages(&mut self) {
+        for occurrence in self.messages.take_found() {
+            self.count(occurrence);
+        }
+    }
+
     fn finish_flow(&mut self, id: FlowId) {
         let Some(mut flow) = self.flows.remove(id) else {
             return;
@@ -240,12 +265,22 @@ impl Diagnosis {
         if let Some(tail) = &mut self.tail {
             tail.closed(id);
         }
+        let is_websocket = flow.is_websocket();
+        if flow.messages.is_some() {
+            flow.settle(id, &mut self.waits);
+            let own = std::mem::take(flow.messages_of(id).1);
+            let (carrier, _) = flow.messages_of(id);
+            self.messages.finish(carrier, own);
+        }
         flow.finish_waits(id, &mut self.waits);
         self.count_found();
+        self.count_messages();
         // No message could be read: what segments alone show is reported without
         // exchanges.
-        if flow.read == 0 || flow.has_lost_track {
-            let opening = flow.handshake.retransmission();
+        let is_unread = flow.read == 0 || flow.has_lost_track;
+        if is_unread || is_websocket {
+            // An exchange has the opening where there is one.
+            let opening = flow.handshake.retransmission().filter(|_| is_unread);
             for occurrence in
                 attribution::unreadable_occurrences(id, flow.stalls().chain(&opening), &flow.path)
             {
@@ -420,6 +455,10 @@ impl Observer for Diagnosis {
             known.lookup(self.names.used_by(client, server, segment.at_ns));
         }
         known.take(flow, segment, &mut self.waits);
+        if known.has_messages() {
+            let (carrier, own) = known.messages_of(flow);
+            self.messages.settle(carrier, own);
+        }
         if !self.waits.found.is_empty() {
             self.count_found();
             return;
@@ -482,6 +521,10 @@ impl ExchangeObserver for Diagnosis {
         };
         self.exchanges += 1;
         flow.divide(exchange, &mut self.waits);
+        if flow.has_messages() {
+            let (carrier, own) = flow.messages_of(exchange.flow);
+            self.messages.settle(carrier, own);
+        }
         if let Some(tail) = &mut self.tail {
             tail.exchange(exchange, flow.exchange_time(exchange));
         }
@@ -530,6 +573,7 @@ impl ExchangeObserver for Diagnosis {
         for occurrence in occurrences {
             self.count(occurrence);
         }
+        self.count_messages();
         if let Some(redirect) = reply::redirect(exchange) {
             self.count(redirect);
         }
@@ -572,6 +616,21 @@ impl ExchangeObserver for Diagnosis {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.turns.layer(layer);
         }
+    }
+
+    fn stream_bytes(&mut self, flow: FlowId, bytes: StreamBytes) {
+        let flow = self.flows.get_mut(flow);
+        if let Some(messages) = flow.and_then(|flow| flow.messages.as_mut()) {
+            messages.note_bytes(bytes);
+        }
+    }
+
+    fn message(&mut self, message: &StreamMessage) {
+        let Some(flow) = self.flows.get_mut(message.flow) else {
+            return;
+        };
+        let (carrier, own) = flow.messages_of(message.flow);
+        self.messages.take(carrier, message, own);
     }
 
     fn pdu(&mut self, flow: FlowId, pdu: Pdu, segment: &Segment) {

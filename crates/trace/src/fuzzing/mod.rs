@@ -16,7 +16,9 @@ use crate::flow::event::{Closing, Direction, FlowId, Observer, Opening, Segment}
 use crate::flow::{Flows, Limits};
 use crate::output::{Dissection, Dissector, Options};
 use crate::packet::{Flags, Packet};
-use crate::protocol::exchange::{ContinueWait, Ending, Exchange, ExchangeObserver, Pdu};
+use crate::protocol::exchange::{
+    ContinueWait, Ending, Exchange, ExchangeObserver, Pdu, StreamBytes, StreamMessage,
+};
 use crate::protocol::layer::Layer;
 use crate::read::{Summary, read, read_within};
 
@@ -219,6 +221,15 @@ fn balance(dissector: Dissector<DiagnosedCounts>) -> Dissection {
         assert_eq!(one.parts.total(), one.elapsed_ns, "parts add up");
         assert!((1..=counts.started).contains(&one.number));
     }
+    let messages = results.messages.expect("they were asked for");
+    assert_eq!(
+        messages.count(),
+        counts.messages,
+        "every message is counted"
+    );
+    for one in messages.slowest() {
+        assert_eq!(one.parts.total(), one.elapsed_ns, "parts add up");
+    }
     serde_json::to_string(&(&dissection, results.findings)).expect("plain data");
     dissection
 }
@@ -310,17 +321,19 @@ struct DiagnosedCounts {
     layers: u64,
     started: u64,
     ended: u64,
+    messages: u64,
 }
 
 impl Default for DiagnosedCounts {
     fn default() -> Self {
         DiagnosedCounts {
-            diagnosis: Diagnosis::default().with_slowest(3),
+            diagnosis: Diagnosis::default().with_slowest(3).with_messages(3),
             open: HashMap::new(),
             bytes: 0,
             layers: 0,
             started: 0,
             ended: 0,
+            messages: 0,
         }
     }
 }
@@ -377,6 +390,19 @@ impl ExchangeObserver for DiagnosedCounts {
     fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {
         self.layers += u64::from(bytes);
         self.diagnosis.layer(flow, layer, bytes, segment);
+    }
+
+    fn stream_bytes(&mut self, flow: FlowId, bytes: StreamBytes) {
+        assert!(bytes.start < bytes.end);
+        self.diagnosis.stream_bytes(flow, bytes);
+    }
+
+    fn message(&mut self, message: &StreamMessage) {
+        let extent = &message.extent;
+        assert!(extent.segments > 0 && extent.start < extent.end);
+        assert!(extent.first_packet <= message.readable.0);
+        self.messages += 1;
+        self.diagnosis.message(message);
     }
 
     fn pdu(&mut self, flow: FlowId, pdu: Pdu, segment: &Segment) {

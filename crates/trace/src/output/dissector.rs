@@ -17,7 +17,9 @@ use crate::flow::event::{
 };
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
-use crate::protocol::exchange::{ContinueWait, Ending, Exchange, ExchangeObserver, Message, Pdu};
+use crate::protocol::exchange::{
+    ContinueWait, Ending, Exchange, ExchangeObserver, Message, Pdu, StreamBytes, StreamMessage,
+};
 use crate::protocol::layer::Layer;
 use crate::protocol::tls::keylog::KeyLog;
 use crate::read::Summary;
@@ -151,6 +153,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             load: collectors.load.document(),
             waits: Waits::default(),
             slowest: None,
+            messages: None,
             names: Names::default(),
             series: collectors.series.document(),
             findings: Vec::new(),
@@ -309,6 +312,14 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
         self.accounts[segment.direction as usize].layer(layer, bytes, segment);
         self.ladders.layer(flow, layer, bytes, segment);
         self.diagnosis.layer(flow, layer, bytes, segment);
+    }
+
+    fn stream_bytes(&mut self, flow: FlowId, bytes: StreamBytes) {
+        self.diagnosis.stream_bytes(flow, bytes);
+    }
+
+    fn message(&mut self, message: &StreamMessage) {
+        self.diagnosis.message(message);
     }
 
     fn pdu(&mut self, flow: FlowId, pdu: Pdu, segment: &Segment) {

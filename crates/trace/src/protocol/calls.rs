@@ -4,10 +4,13 @@ use std::collections::VecDeque;
 
 use wirelab_wire::grpc;
 
+use super::body::StreamBody;
 use super::cursor::Cursor;
-use super::events::Events;
+use super::messages::{Follower, GrpcMessages, Source};
 use crate::flow::event::{Direction, FlowId, Segment};
-use crate::protocol::exchange::{Ending, Exchange, ExchangeObserver, Extent, Message, Protocol};
+use crate::protocol::exchange::{
+    Ending, Exchange, ExchangeObserver, Extent, Message, MessageFraming, Protocol,
+};
 use crate::protocol::layer::Content;
 
 /// Calls under way on one connection at most; of more, the oldest is given up.
@@ -30,12 +33,14 @@ pub(super) struct Call {
     pub(super) grpc: [Option<grpc::Deframer>; 2],
     /// By side: messages of gRPC that have begun.
     pub(super) messages: [u32; 2],
+    /// By side: the same, one by one.
+    pub(super) grpc_messages: [GrpcMessages; 2],
     /// By side: what the content is.
     pub(super) content: [Content; 2],
     /// Bytes of the other direction that the caller had received when it asked.
     pub(super) received: u64,
-    /// Reads the events of a reply that is a stream of them.
-    pub(super) events: Option<Box<Events>>,
+    /// Reads the body of a reply that is a stream of messages.
+    pub(super) stream_body: Option<Box<StreamBody>>,
     /// By side: bytes of control frames before the last frame of its message.
     pub(super) control_bytes: [u64; 2],
 }
@@ -55,16 +60,27 @@ impl Call {
         }
     }
 
-    /// The reply's extent, and what reads its events.
-    pub(super) fn reply_body(&mut self) -> (&mut Extent, Option<&mut Events>) {
+    /// The reply's extent, and what reads its messages.
+    pub(super) fn reply_body(&mut self) -> (&mut Extent, Option<&mut StreamBody>) {
         let extent = self.exchange.reply.get_or_insert_default();
-        (extent, self.events.as_deref_mut())
+        (extent, self.stream_body.as_deref_mut())
     }
 
-    /// The reply is a stream of server-sent events.
-    pub(super) fn begin_events(&mut self) {
-        self.exchange.is_stream = true;
-        self.events.get_or_insert_default();
+    /// The reply is a stream of messages. `is_encoded`: they cannot be read.
+    pub(super) fn begin_stream(&mut self, framing: MessageFraming, is_encoded: bool) {
+        let is_events = framing == MessageFraming::Sse;
+        self.exchange.is_stream |= is_events;
+        if self.stream_body.is_some() || is_encoded && !is_events {
+            return;
+        }
+        let follower = (!is_encoded).then(|| Follower::new(self.source(framing)));
+        let body = StreamBody::new(is_events, follower);
+        self.stream_body = Some(Box::new(body));
+    }
+
+    /// Of messages of this call.
+    pub(super) fn source(&self, framing: MessageFraming) -> Source {
+        source_of(&self.exchange, framing)
     }
 
     /// A byte of its reply was seen, or none is expected.
@@ -170,7 +186,8 @@ impl Calls {
             messages: [0; 2],
             content: [Content::Other; 2],
             received,
-            events: None,
+            grpc_messages: Default::default(),
+            stream_body: None,
             control_bytes: [0; 2],
         });
         let last = self.open.len() - 1;
@@ -239,8 +256,8 @@ impl Calls {
         if let Some(mut call) = removed {
             call.exchange.ending = ending;
             call.exchange.bursts = call
-                .events
-                .map(|events| events.into_bursts())
+                .stream_body
+                .map(|body| body.into_bursts())
                 .unwrap_or_default();
             // A reply of which no byte was seen is none.
             call.exchange.reply = call.exchange.reply.filter(|reply| reply.segments > 0);
@@ -323,6 +340,17 @@ impl Calls {
             listener.exchange(exchange);
             self.finished = None;
         }
+    }
+}
+
+/// Of messages of a call; they could be sent once it was asked.
+pub(super) fn source_of(exchange: &Exchange, framing: MessageFraming) -> Source {
+    let request = &exchange.request;
+    Source {
+        framing,
+        exchange: Some(exchange.ordinal),
+        stream: exchange.stream,
+        since_ns: (request.segments > 0).then_some(request.last_at_ns),
     }
 }
 

@@ -2,13 +2,14 @@
 //! not a protocol in this sense: what it encrypts goes the same way once it is decrypted.
 
 use super::calls::{Call, Calls};
-use super::cursor::{Cursor, Pending, Place};
+use super::cursor::{Cursor, Edge, Pending, Place};
 use super::detect::{Detection, REQUEST_LINE_MAX, Role, detect, detect_cut, websocket};
-use super::exchange::{Ending, ExchangeObserver, Pdu, Protocol};
+use super::exchange::{Ending, ExchangeObserver, MessageFraming, Pdu, Protocol};
 use super::giop::Giop;
 use super::http1::{Http1, Next};
 use super::http2::Http2;
 use super::layer::Kind;
+use super::messages::{Follower, Source};
 use super::raw::Raw;
 use super::tls::keylog::KeyLog;
 use super::tls::{Report, Tls, Upper};
@@ -49,10 +50,14 @@ pub(super) struct Conversation {
     beginning: [bool; 2],
     /// HTTP/1.1 gave way to another protocol.
     is_switched: bool,
+    /// To WebSocket, at that time, ns.
+    websocket_since_ns: Option<u64>,
     /// Its TLS began within MySQL.
     is_within_mysql: bool,
     /// By direction: bytes handed out so far, gaps among them.
     reached: [u64; 2],
+    /// By direction: the last packet that has brought any of them.
+    latest: [Edge; 2],
     pub(super) fin: [Option<u64>; 2],
     pub(super) last: [Option<Segment>; 2],
     pub(super) state_bytes: usize,
@@ -69,8 +74,10 @@ impl Conversation {
             pending: Default::default(),
             beginning: [opening.from_syn; 2],
             is_switched: false,
+            websocket_since_ns: None,
             is_within_mysql: false,
             reached: [0; 2],
+            latest: [Edge::default(); 2],
             fin: [None; 2],
             last: [None; 2],
             state_bytes: 0,
@@ -106,7 +113,16 @@ impl Conversation {
         keys: &KeyLog,
         listener: &mut impl ExchangeObserver,
     ) {
-        self.reached[place.segment.direction as usize] = place.offset + bytes.len() as u64;
+        let way = place.segment.direction as usize;
+        self.reached[way] = place.offset + bytes.len() as u64;
+        let segment = &place.segment;
+        if segment.packet > self.latest[way].packet {
+            self.latest[way] = Edge {
+                offset: 0,
+                packet: segment.packet,
+                at_ns: segment.at_ns,
+            };
+        }
         self.take(place, bytes, keys, listener);
     }
 
@@ -172,6 +188,7 @@ impl Conversation {
             offset: place.offset,
             record: place.record.as_ref(),
             pending: &mut self.pending[direction as usize],
+            latest: self.latest[direction as usize],
             listener,
         };
         match &mut self.parser {
@@ -179,11 +196,12 @@ impl Conversation {
             Parser::Http1(http1) => {
                 // After 101 the connection uses another protocol from the next byte on
                 // (RFC 9110 section 7.8).
-                if let Next::Switched(used) = http1.take(side, bytes, calls, cursor) {
+                if let Next::Switched(used, is_websocket) = http1.take(side, bytes, calls, cursor) {
                     // What comes next is the first of another protocol.
                     self.parser = Parser::Undetected(Undetected::default());
                     self.beginning = [true; 2];
                     self.is_switched = true;
+                    self.websocket_since_ns = is_websocket.then_some(place.segment.at_ns);
                     if used < bytes.len() {
                         let offset = place.offset + used as u64;
                         let place = &Place { offset, ..*place };
@@ -227,7 +245,8 @@ impl Conversation {
         let detection = match detection {
             // TLS is not decrypted twice.
             Detection::Is(Protocol::Tls, _) if place.record.is_some() => Detection::None,
-            Detection::None if self.is_switched => websocket(bytes),
+            _ if self.websocket_since_ns.is_some() => websocket(whole(&first, bytes), true),
+            Detection::None if self.is_switched => websocket(whole(&first, bytes), false),
             Detection::None if self.is_within_mysql && place.record.is_some() => {
                 Detection::Is(Protocol::Mysql, Role::Either)
             }
@@ -314,12 +333,12 @@ impl Conversation {
                 self.beginning = [true; 2];
                 Parser::Undetected(Undetected::default())
             }
+            Protocol::Websocket => Parser::Unknown(Unknown::websocket(self.websocket_since_ns)),
             Protocol::Postgresql
             | Protocol::Mysql
             | Protocol::Mongodb
             | Protocol::Redis
             | Protocol::Mqtt
-            | Protocol::Websocket
             | Protocol::Thrift
             | Protocol::Unknown => Parser::Unknown(Unknown::default()),
         };
@@ -393,6 +412,7 @@ impl Conversation {
             offset,
             record: None,
             pending,
+            latest: self.latest[place],
             listener,
         };
         match &mut self.parser {
@@ -401,7 +421,7 @@ impl Conversation {
             Parser::Http2(http2) => http2.gap(side, bytes, calls, cursor),
             Parser::Giop(giop) => giop.gap(side, bytes, calls, cursor),
             Parser::Raw(raw) => raw.gap(side, bytes, calls, cursor.listener),
-            Parser::Unknown(unknown) => unknown.gap(calls, cursor.listener),
+            Parser::Unknown(unknown) => unknown.gap(side, bytes, calls, cursor.listener),
         }
     }
 
@@ -518,6 +538,11 @@ impl Undetected {
     }
 }
 
+/// What has come of a first frame, in several segments or in one.
+fn whole<'a>(first: &'a [u8], bytes: &'a [u8]) -> &'a [u8] {
+    if first.is_empty() { bytes } else { first }
+}
+
 /// A server of PostgreSQL agrees to TLS (PostgreSQL documentation, "SSL Session Encryption").
 fn accepts_tls(side: usize, bytes: &[u8], calls: &mut Calls) -> bool {
     let is_answer = side == 1 && bytes == b"S" && calls.protocol == Protocol::Postgresql;
@@ -570,9 +595,29 @@ impl<E: ExchangeObserver> Upper for Decrypted<'_, E> {
 #[derive(Debug, Default)]
 struct Unknown {
     answering: bool,
+    /// By side, in WebSocket: what finds its messages.
+    followers: [Option<Box<Follower>>; 2],
 }
 
 impl Unknown {
+    /// WebSocket. `since_ns`: when it began, where that was agreed on.
+    fn websocket(since_ns: Option<u64>) -> Unknown {
+        let follower = || {
+            since_ns.map(|_| {
+                Box::new(Follower::new(Source {
+                    framing: MessageFraming::Websocket,
+                    exchange: None,
+                    stream: 0,
+                    since_ns,
+                }))
+            })
+        };
+        Unknown {
+            answering: false,
+            followers: [follower(), follower()],
+        }
+    }
+
     fn take<E: ExchangeObserver>(
         &mut self,
         side: usize,
@@ -587,6 +632,9 @@ impl Unknown {
             calls.begin(0, cursor).exchange.name = name.into();
         }
         self.answering |= side == 1;
+        if let Some(follower) = &mut self.followers[side] {
+            follower.take(input, cursor);
+        }
         let call = calls.get(0);
         let extent = call.map(|call| {
             call.request_done |= side == 1;
@@ -596,8 +644,17 @@ impl Unknown {
     }
 
     /// Bytes are missing, perhaps whole messages.
-    fn gap(&mut self, calls: &mut Calls, listener: &mut impl ExchangeObserver) {
+    fn gap(
+        &mut self,
+        side: usize,
+        bytes: u64,
+        calls: &mut Calls,
+        listener: &mut impl ExchangeObserver,
+    ) {
         self.answering = false;
+        if let Some(follower) = &mut self.followers[side] {
+            follower.miss(bytes);
+        }
         calls.lose_track(listener);
         calls.finish_all(|_| Ending::Unseen, listener);
     }

@@ -11,8 +11,8 @@ const PENDING_MAX: usize = 64;
 /// Of plain bytes that are missing: how many is not known. More than any message has.
 pub(super) const UNKNOWN_BYTES: u64 = 1 << 48;
 
-/// One end of a record of TLS: its place in the TCP stream, and the packet there.
-#[derive(Debug, Clone, Copy)]
+/// A place in the TCP stream, such as one end of a record of TLS, and the packet there.
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Edge {
     pub(super) offset: u64,
     pub(super) packet: u64,
@@ -71,6 +71,9 @@ pub(super) struct Cursor<'a, E> {
     /// The record of TLS that the bytes were in.
     pub(super) record: Option<&'a Envelope>,
     pub(super) pending: &'a mut Pending,
+    /// The packet after which the bytes could be read: the last that has brought any of their
+    /// direction.
+    pub(super) latest: Edge,
     pub(super) listener: &'a mut E,
 }
 
@@ -106,6 +109,37 @@ impl<E: ExchangeObserver> Cursor<'_, E> {
             Some(extent) => self.assign(layer, bytes, extent),
             None => self.label(layer, bytes),
         }
+    }
+
+    /// Makes bytes that are so far ahead a part of a message, without a layer.
+    pub(super) fn touch(&self, extent: &mut Extent, ahead: usize, bytes: usize, kind: Kind) {
+        let offset = self.offset + ahead as u64;
+        extent.take(self.segment, offset, self.record, bytes as u32, kind);
+    }
+
+    /// This position, and the packet there.
+    pub(super) fn edge(&self) -> Edge {
+        let own = Edge {
+            offset: self.offset,
+            packet: self.segment.packet,
+            at_ns: self.segment.at_ns,
+        };
+        self.record.map_or(own, |record| Edge {
+            offset: self.offset,
+            ..record.last
+        })
+    }
+
+    /// This position, and the packet after which the bytes in front of it could be read.
+    pub(super) fn readable(&self) -> Edge {
+        let own = self.edge();
+        if self.latest.packet > own.packet {
+            return Edge {
+                offset: own.offset,
+                ..self.latest
+            };
+        }
+        own
     }
 
     /// The next bytes wait for those behind them; false when too many runs wait.

@@ -288,11 +288,13 @@ fn by_turns(bytes: &[u8]) -> Detection {
 
 /// A frame of WebSocket (RFC 6455 section 5.2): only behind a switch of HTTP/1.1 to it. The
 /// frames of clients are masked.
-pub(super) fn websocket(bytes: &[u8]) -> Detection {
+pub(super) fn websocket(bytes: &[u8], is_agreed: bool) -> Detection {
     let [first, second, ..] = bytes else {
         return Detection::NeedMore;
     };
-    let is_frame = first & 0x70 == 0 && matches!(first & 0x0f, 0..=2 | 8..=10);
+    // The first reserved bit marks a compressed message (RFC 7692 section 6).
+    let reserved = if is_agreed { 0x30 } else { 0x70 };
+    let is_frame = first & reserved == 0 && matches!(first & 0x0f, 0..=2 | 8..=10);
     let role = if second & 0x80 != 0 {
         Role::Client
     } else {

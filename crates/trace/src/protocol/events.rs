@@ -5,9 +5,7 @@
 //! ends an event. Where one has a time (in its `id` or its data), its first counts.
 
 use super::burst::Burst;
-use super::cursor::Cursor;
 use crate::flow::event::Segment;
-use crate::protocol::exchange::ExchangeObserver;
 
 /// Bytes that come so much later than the ones before belong to another burst, ns.
 const BURST_GAP_NS: u64 = 5_000_000;
@@ -109,22 +107,10 @@ impl Events {
     }
 }
 
-/// As [`Events::take`] where there are any.
-#[inline]
-pub(super) fn take_body<E: ExchangeObserver>(
-    events: Option<&mut Events>,
-    body: &[u8],
-    cursor: &Cursor<'_, E>,
-) {
-    if let Some(events) = events {
-        events.take(body, cursor.segment);
-    }
-}
-
 /// The first time in an event, with milliseconds or finer: a number of milliseconds,
 /// microseconds or nanoseconds since the Unix epoch, one of seconds with a fraction, or a time of
 /// RFC 3339. Its offset from UTC is left out: only differences count.
-fn own_time(event: &[u8]) -> Option<u64> {
+pub(super) fn own_time(event: &[u8]) -> Option<u64> {
     let mut at = 0;
     while at < event.len() {
         if !event[at].is_ascii_digit() {

@@ -31,7 +31,7 @@ pub enum Protocol {
     Redis,
     /// MQTT, by turns.
     Mqtt,
-    /// WebSocket (RFC 6455), by turns.
+    /// WebSocket (RFC 6455), by turns; its messages are followed.
     Websocket,
     /// Thrift's binary protocol, by turns.
     Thrift,
@@ -199,6 +199,69 @@ pub enum Pdu {
     },
 }
 
+/// How the messages of a stream are framed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MessageFraming {
+    /// Server-sent events (WHATWG HTML, section 9.2).
+    Sse,
+    /// Messages of WebSocket, in one frame or several (RFC 6455).
+    Websocket,
+    /// Length-prefixed messages of gRPC, of a stream of two or more.
+    Grpc,
+    /// Enveloped messages of Connect.
+    Connect,
+    /// Lines of JSON.
+    Ndjson,
+}
+
+/// A message that is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamMessage {
+    /// The connection.
+    pub flow: FlowId,
+    /// Its way.
+    pub direction: Direction,
+    /// How it is framed.
+    pub framing: MessageFraming,
+    /// The exchange that it belongs to; None in WebSocket.
+    pub exchange: Option<u64>,
+    /// The stream of HTTP/2; 0 in other protocols.
+    pub stream: u32,
+    /// Its number in its stream and direction, from 0.
+    pub number: u64,
+    /// Its packets and bytes. The times are those of its own packets.
+    pub extent: Extent,
+    /// The packet from which on its receiver could read it, and when that came, nanoseconds since
+    /// the Unix epoch: later than its own packets where bytes before it came later.
+    pub readable: (u64, u64),
+    /// When the message before it could be read, or where there is none, when the stream was asked
+    /// for, ns; None where that is not known.
+    pub since_ns: Option<u64>,
+    /// A hash of its content's beginning and length; None where that was not read.
+    pub content: Option<u64>,
+    /// The first time that its content states, nanoseconds of its maker's clock.
+    pub made_ns: Option<u64>,
+}
+
+/// Where the bytes of a stream of HTTP/2 are in a TCP stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamBytes {
+    /// Their way.
+    pub direction: Direction,
+    /// Which stream of HTTP/2.
+    pub stream: u32,
+    /// The packet in which they begin.
+    pub packet: u64,
+    /// Offset of the first.
+    pub start: u64,
+    /// Offset behind the last, as far as the length of their frame shows.
+    pub end: u64,
+}
+
 /// A half of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
@@ -241,6 +304,12 @@ pub trait ExchangeObserver {
     /// hands out is reported once; bytes of one packet may be reported late, when later
     /// ones have shown what they are.
     fn layer(&mut self, _flow: FlowId, _layer: Layer, _bytes: u32, _segment: &Segment) {}
+
+    /// A frame of HTTP/2 that carries a part of a message has begun.
+    fn stream_bytes(&mut self, _flow: FlowId, _bytes: StreamBytes) {}
+
+    /// A message inside a stream is complete.
+    fn message(&mut self, _message: &StreamMessage) {}
 
     /// A unit of the protocol, at the end of its head (for WINDOW_UPDATE and
     /// SETTINGS of HTTP/2: of its payload).

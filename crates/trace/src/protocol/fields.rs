@@ -7,6 +7,8 @@ use wirelab_wire::http2::hpack::Decoder;
 
 use super::calls::{Call, name};
 use super::http1::content_of;
+use super::messages::framing_of;
+use crate::protocol::exchange::MessageFraming;
 
 /// Dynamic table that a peer may use, bytes.
 const TABLE_MAX: u32 = 64 << 10;
@@ -27,6 +29,10 @@ pub(super) struct Fields {
     pub(super) status: Option<u16>,
     pub(super) grpc_status: Option<u16>,
     pub(super) content_type: ContentType,
+    /// Of a type that [`ContentType`] does not have.
+    pub(super) framing: Option<MessageFraming>,
+    /// The body is compressed.
+    pub(super) is_encoded: bool,
 }
 
 impl Fields {
@@ -40,7 +46,13 @@ impl Fields {
                 let end = value.iter().position(|byte| *byte == b';');
                 let named = &value[..end.unwrap_or(value.len())];
                 self.content_type = ContentType::named(named.trim_ascii());
+                self.framing = match self.content_type {
+                    ContentType::EventStream => Some(MessageFraming::Sse),
+                    ContentType::Other => framing_of(value),
+                    _ => None,
+                };
             }
+            b"content-encoding" => self.is_encoded = !value.eq_ignore_ascii_case(b"identity"),
             _ => {}
         }
     }
@@ -49,8 +61,8 @@ impl Fields {
     pub(super) fn describe(&self, side: usize, call: &mut Call) {
         if self.content_type != ContentType::Absent {
             call.content[side] = content_of(self.content_type);
-            if side == 1 && self.content_type == ContentType::EventStream {
-                call.begin_events();
+            if let Some(framing) = self.framing.filter(|_| side == 1) {
+                call.begin_stream(framing, self.is_encoded);
             }
             if self.content_type == ContentType::Grpc {
                 // Without a limit on messages: it only counts their bytes and holds

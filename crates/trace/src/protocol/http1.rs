@@ -6,12 +6,15 @@ use wirelab_wire::http1::passive::{
     self, Chunked, Framing, HEAD_BYTES_MAX, ReplyHead, RequestHead, has_empty_line,
 };
 
+use super::body::{StreamBody, take_body};
 use super::calls::{Call, Calls, name};
 use super::cursor::Cursor;
 use super::detect::{Detection, Role, detect};
-use super::events::{Events, take_body};
+use super::messages::framing_of;
 use super::pairing::Pairing;
-use crate::protocol::exchange::{ContinueWait, Ending, ExchangeObserver, Extent, Pdu, Protocol};
+use crate::protocol::exchange::{
+    ContinueWait, Ending, ExchangeObserver, Extent, MessageFraming, Pdu, Protocol,
+};
 use crate::protocol::layer::{Content, Kind, Layer};
 
 #[derive(Debug)]
@@ -43,8 +46,9 @@ pub(super) struct Http1 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     Same,
-    /// Another protocol: 101, or the tunnel of CONNECT. The number of bytes that were used.
-    Switched(usize),
+    /// Another protocol: 101, or the tunnel of CONNECT. The number of bytes that were used, and
+    /// whether it is WebSocket.
+    Switched(usize, bool),
 }
 
 impl Http1 {
@@ -83,7 +87,10 @@ impl Http1 {
                 State::Head if side == 0 => self.request_head(rest, calls, cursor),
                 State::Head => match self.reply_head(rest, calls, cursor) {
                     (used, Next::Same) => used,
-                    (used, _) => return Next::Switched(input.len() - rest.len() + used),
+                    (used, Next::Switched(_, is_websocket)) => {
+                        let used = input.len() - rest.len() + used;
+                        return Next::Switched(used, is_websocket);
+                    }
                 },
                 State::Lost => {
                     cursor.label(Kind::Unknown, rest.len());
@@ -233,11 +240,11 @@ impl Http1 {
         let mut call = self.pairing.answered(calls);
         let head_only = call.as_ref().is_some_and(|call| call.head_only);
         let parse = |bytes: &[u8]| match passive::reply(bytes, head_only) {
-            Ok(head) => Ok(head.map(|head| ((head, upgrades_to_http2(&head, bytes)), head.bytes))),
+            Ok(head) => Ok(head.map(|head| ((head, Follows::of(&head, bytes)), head.bytes))),
             Err(_) => Err(()),
         };
         let (used, head) = Http1::head(&mut side.partial, rest, parse);
-        let Ok(Some((head, is_http2_next))) = head else {
+        let Ok(Some((head, follows))) = head else {
             let extent = call.map(Call::reply);
             cursor.assign_to(Kind::HttpHeads, used, extent);
             if head.is_err() {
@@ -257,11 +264,13 @@ impl Http1 {
             cursor.label(Kind::HttpHeads, used);
             return (used, Next::Same);
         }
-        if is_http2_next && let Some(call) = call {
+        if follows == Follows::Http2
+            && let Some(call) = call
+        {
             upgrade(call);
             calls.last_stream = 1;
             cursor.label(Kind::HttpHeads, used);
-            return (used, Next::Switched(used));
+            return (used, Next::Switched(used, false));
         }
         if call.is_none() {
             // The capture lacks the request of this reply.
@@ -276,8 +285,8 @@ impl Http1 {
         let switches = match &mut call {
             Some(call) => {
                 call.exchange.status = Some((head.status, None));
-                if head.content_type == ContentType::EventStream {
-                    call.begin_events();
+                if let Follows::Messages(framing, is_encoded) = follows {
+                    call.begin_stream(framing, is_encoded);
                 }
                 // RFC 9110 sections 15.2.2 and 9.3.6.
                 head.status == 101 || call.tunnel && head.status < 300
@@ -291,7 +300,7 @@ impl Http1 {
                 call.request_done = true;
             }
             self.end(1, calls, cursor);
-            return (used, Next::Switched(used));
+            return (used, Next::Switched(used, follows == Follows::Websocket));
         }
         if matches!(self.sides[1].state, State::Head) {
             self.end(1, calls, cursor);
@@ -306,19 +315,19 @@ impl Http1 {
         calls: &mut Calls,
         cursor: &mut Cursor<'_, E>,
     ) -> usize {
-        let (extent, events) = self.pairing.body(side, calls);
+        let (extent, stream) = self.pairing.body(side, calls);
         let own = &mut self.sides[side];
         let content = Layer::from(own.content);
         let (used, complete) = match &mut own.state {
             State::Length(left) => {
                 let used = rest.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
                 *left -= used as u64;
-                take_body(events, &rest[..used], cursor);
+                take_body(stream, &rest[..used], cursor);
                 cursor.assign_to(content, used, extent);
                 (used, *left == 0)
             }
             State::Chunked(chunked) => {
-                match chunks(chunked, rest, content, (extent, events), cursor) {
+                match chunks(chunked, rest, content, (extent, stream), cursor) {
                     Some(done) => done,
                     None => {
                         self.desynchronize(side, calls, cursor.listener);
@@ -327,7 +336,7 @@ impl Http1 {
                 }
             }
             _ => {
-                take_body(events, rest, cursor);
+                take_body(stream, rest, cursor);
                 cursor.assign_to(content, rest.len(), extent);
                 (rest.len(), false)
             }
@@ -390,8 +399,12 @@ impl Http1 {
             State::UntilClose => false,
             _ => return self.desynchronize(side, calls, listener),
         };
-        if let Some(extent) = self.pairing.extent(side, calls) {
+        let (extent, stream) = self.pairing.body(side, calls);
+        if let Some(extent) = extent {
             extent.miss(bytes);
+        }
+        if let Some(stream) = stream {
+            stream.miss(bytes);
         }
         if complete {
             self.sides[side].state = State::Head;
@@ -406,7 +419,7 @@ fn chunks<E: ExchangeObserver>(
     chunked: &mut Chunked,
     rest: &[u8],
     content: Layer,
-    (mut extent, mut events): (Option<&mut Extent>, Option<&mut Events>),
+    (mut extent, mut stream): (Option<&mut Extent>, Option<&mut StreamBody>),
     cursor: &mut Cursor<'_, E>,
 ) -> Option<(usize, bool)> {
     let mut done = 0;
@@ -414,7 +427,7 @@ fn chunks<E: ExchangeObserver>(
         // Data are slices of the input; what lies before them is framing.
         let at = data.as_ptr() as usize - rest.as_ptr() as usize;
         cursor.assign_to(Kind::HttpChunks, at - done, extent.as_deref_mut());
-        take_body(events.as_deref_mut(), data, cursor);
+        take_body(stream.as_deref_mut(), data, cursor);
         cursor.assign_to(content, data.len(), extent.as_deref_mut());
         done = at + data.len();
     });
@@ -446,9 +459,57 @@ fn has_field(head: &[u8], name: &[u8], value: &[u8]) -> bool {
     })
 }
 
+/// What comes behind the head of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Follows {
+    Body,
+    /// A stream of messages, and whether that is encoded.
+    Messages(MessageFraming, bool),
+    Http2,
+    Websocket,
+}
+
+impl Follows {
+    fn of(head: &ReplyHead, bytes: &[u8]) -> Follows {
+        if head.status == 101 {
+            let bytes = &bytes[..head.bytes];
+            return match () {
+                () if upgrades_to_http2(head, bytes) => Follows::Http2,
+                () if has_field(bytes, b"upgrade:", b"websocket") => Follows::Websocket,
+                () => Follows::Body,
+            };
+        }
+        let framing = match head.content_type {
+            ContentType::EventStream => Some(MessageFraming::Sse),
+            ContentType::Other => {
+                field(&bytes[..head.bytes], b"content-type:").and_then(framing_of)
+            }
+            _ => None,
+        };
+        framing.map_or(Follows::Body, |framing| {
+            Follows::Messages(framing, is_encoded(&bytes[..head.bytes]))
+        })
+    }
+}
+
+/// The value of the first line of a head with that name, colon included, in any case.
+fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let mut lines = head.split(|byte| *byte == b'\n');
+    lines.find_map(|line| {
+        let (own, rest) = line.split_at_checked(name.len())?;
+        own.eq_ignore_ascii_case(name).then(|| rest.trim_ascii())
+    })
+}
+
+/// The body is compressed (RFC 9110 section 8.4).
+fn is_encoded(head: &[u8]) -> bool {
+    let encoding = field(head, b"content-encoding:");
+    encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case(b"identity"))
+}
+
 /// An upgrade to HTTP/2 without TLS (RFC 7540 section 3.2), as some clients still ask for it.
 fn upgrades_to_http2(head: &ReplyHead, bytes: &[u8]) -> bool {
-    head.status == 101 && has_field(&bytes[..head.bytes], b"upgrade:", b"h2c")
+    head.status == 101 && has_field(bytes, b"upgrade:", b"h2c")
 }
 
 /// Stream 1 answers the request that asked for HTTP/2 (RFC 7540 section 3.2); the head with

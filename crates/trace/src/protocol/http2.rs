@@ -3,12 +3,14 @@
 use wirelab_wire::http2::frame::PREFACE;
 use wirelab_wire::http2::frame::{FrameHead, flag, kind, setting};
 
-use super::calls::{Call, Calls};
+use super::body::take_body;
+use super::calls::{Call, Calls, source_of};
 use super::cursor::Cursor;
 use super::detect::is_frame;
-use super::events::take_body;
 use super::fields::{Block, FieldReader};
-use crate::protocol::exchange::{Ending, ExchangeObserver, Message, Pdu};
+use crate::protocol::exchange::{
+    Ending, ExchangeObserver, Message, MessageFraming, Pdu, StreamBytes,
+};
 use crate::protocol::layer::{Kind, Layer};
 
 /// Payload of SETTINGS, WINDOW_UPDATE and padding lengths that is kept, bytes.
@@ -211,6 +213,16 @@ impl Http2 {
                 extent.between_bytes = extent.between_bytes.saturating_add(more);
             }
         }
+        if carries {
+            let place = StreamBytes {
+                direction: cursor.segment.direction,
+                stream: head.stream,
+                packet: cursor.segment.packet,
+                start: cursor.offset.saturating_sub(FrameHead::LEN as u64),
+                end: cursor.offset.saturating_add(head.length.into()),
+            };
+            cursor.listener.stream_bytes(cursor.flow, place);
+        }
         // The nine bytes of the head were held until its type was known.
         cursor.release_all(layer_of(head.kind), call.map(|call| call.extent(side)));
         let payload = Payload {
@@ -385,6 +397,10 @@ impl Http2 {
             // The position inside gRPC's messages is lost; what follows counts as
             // message.
             call.grpc[side] = None;
+            call.grpc_messages[side].give_up();
+            if let Some(stream) = call.stream_body.as_deref_mut().filter(|_| side == 1) {
+                stream.miss(bytes);
+            }
             call.extent(side).miss(bytes);
         }
         if payload.left == 0 {
@@ -459,6 +475,9 @@ fn message<E: ExchangeObserver>(
                 Some(wirelab_wire::grpc::Piece::Data(_)) => layer,
                 _ => Kind::GrpcPrefixes.into(),
             };
+            let source = || source_of(&call.exchange, MessageFraming::Grpc);
+            let taken = before - content.len();
+            call.grpc_messages[side].take(piece, taken, source, cursor);
             cursor.assign(kind, before - content.len(), call.extent(side));
             if matches!(piece, Some(wirelab_wire::grpc::Piece::Start { .. })) {
                 call.messages[side] = call.messages[side].saturating_add(1);
@@ -471,7 +490,7 @@ fn message<E: ExchangeObserver>(
         }
     }
     if side == 1 {
-        take_body(call.events.as_deref_mut(), content, cursor);
+        take_body(call.stream_body.as_deref_mut(), content, cursor);
     }
     cursor.assign(layer, content.len(), call.extent(side));
 }

@@ -11,6 +11,7 @@
 //! Memory is bounded: per connection by the protocol's limits on heads, all in
 //! all by [`STATE_BYTES_MAX`]; connections above that are not cut any more.
 
+mod body;
 mod burst;
 mod calls;
 mod conversation;
@@ -24,6 +25,7 @@ mod giop;
 mod http1;
 mod http2;
 pub mod layer;
+mod messages;
 mod pairing;
 mod raw;
 pub mod tls;

@@ -9,9 +9,9 @@
 //! asks again only when it was answered. For a client that pipelines nothing decides, and
 //! nothing is paired. What is left over is counted ([`ExchangeObserver::unpaired`]).
 
+use super::body::StreamBody;
 use super::calls::{Call, Calls};
 use super::cursor::Cursor;
-use super::events::Events;
 use crate::protocol::exchange::{Ending, ExchangeObserver, Extent, Message};
 
 /// What is known of one connection. Side 0 asks, 1 answers.
@@ -89,20 +89,20 @@ impl Pairing {
         }
     }
 
-    /// The extent of the message whose body comes, and what reads its events.
+    /// The extent of the message whose body comes, and what reads the messages in it.
     pub(super) fn body<'a>(
         &self,
         side: usize,
         calls: &'a mut Calls,
-    ) -> (Option<&'a mut Extent>, Option<&'a mut Events>) {
+    ) -> (Option<&'a mut Extent>, Option<&'a mut StreamBody>) {
         if side == 0 {
             return (self.extent(side, calls), None);
         }
         let Some(call) = self.answered(calls) else {
             return (None, None);
         };
-        let (extent, events) = call.reply_body();
-        (Some(extent), events)
+        let (extent, stream) = call.reply_body();
+        (Some(extent), stream)
     }
 
     pub(super) fn finish(

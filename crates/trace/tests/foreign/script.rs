@@ -201,6 +201,29 @@ impl Script {
         self.send(connection, side, &vec![b'x'; bytes as usize]);
     }
 
+    /// Sends payload that ends that number of bytes before the next one: again, or late.
+    pub fn fill(&mut self, connection: usize, side: Side, payload: &[u8], behind: usize) {
+        let next = &mut self.connections[connection].next[side as usize];
+        *next -= (payload.len() + behind) as u32;
+        self.send(connection, side, payload);
+        self.connections[connection].next[side as usize] += behind as u32;
+    }
+
+    /// An acknowledgment of all but the last bytes of the other side.
+    pub fn ack_without(&mut self, connection: usize, side: Side, bytes: usize) {
+        let other = 1 - side as usize;
+        self.connections[connection].next[other] -= bytes as u32;
+        self.ack(connection, side);
+        self.connections[connection].next[other] += bytes as u32;
+    }
+
+    /// The hosts of a connection, and the port of its server.
+    pub fn place(&mut self, connection: usize, client: u8, server: u8, port: u16) {
+        let known = &mut self.connections[connection];
+        known.hosts = [client, server].map(|last| Ipv4Addr::new(10, 0, 0, last));
+        known.ports[1] = port;
+    }
+
     /// A probe of a live connection: no byte, one number below the next.
     pub fn keep_alive(&mut self, connection: usize, side: Side) {
         self.connections[connection].next[side as usize] -= 1;

@@ -27,6 +27,11 @@ pub fn conversations() -> Vec<(&'static str, Vec<u8>)> {
         ("raw", raw()),
         ("tls", tls()),
         ("unknown", unknown()),
+        ("websocket", websocket()),
+        ("events", events()),
+        ("lines", lines()),
+        ("connect", connect()),
+        ("grpc-stream", grpc_stream()),
     ];
     scripts.map(|(name, action)| (name, script(&action))).into()
 }
@@ -124,6 +129,73 @@ fn grpc() -> Vec<Action> {
         action(S, &answered),
         (C | FIN, vec![]),
     ]
+}
+
+fn websocket() -> Vec<Action> {
+    vec![
+        action(C, b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"),
+        action(S, b"HTTP/1.1 101 S\r\nUpgrade: websocket\r\n\r\n"),
+        action(S, b"\x81\x05Hello\x01\x03Hel\x89\x00\x80\x02lo\xc2\x01z"),
+        action(C, b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58"),
+        action(S, b"\x82\x7e\x00\x7e\x82\x7f\x40\0\0\0\0\0\0\0"),
+        action(S, &[b'x'; 126]),
+        action(S | LOST, b"\x81\x01a"),
+        action(S, b"\x81\x01b\x82\x7f\x80\0\0\0\0\0\0\0"),
+    ]
+}
+
+fn stream(content_type: &str, pieces: &[&[u8]]) -> Vec<Action> {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n");
+    let mut actions = vec![
+        action(C, b"GET / HTTP/1.1\r\n\r\n"),
+        action(S, head.as_bytes()),
+    ];
+    actions.extend(pieces.iter().map(|piece| action(S, piece)));
+    actions.push((S | FIN, vec![]));
+    actions
+}
+
+fn events() -> Vec<Action> {
+    let pieces: [&[u8]; 4] = [
+        b"id: 1764405695123\ndata: a\n\n: x\r\n\r\n",
+        b"data: b\r",
+        b"\ndata\r\n\r",
+        b"\n\ndata: c\n\n",
+    ];
+    stream("text/event-stream", &pieces)
+}
+
+fn lines() -> Vec<Action> {
+    let pieces: [&[u8]; 3] = [b"{\"at\":1764405695123}\n\n{", b"}\r\n", b" \n[]\n{"];
+    stream("application/x-ndjson", &pieces)
+}
+
+fn connect() -> Vec<Action> {
+    let pieces: [&[u8]; 3] = [b"\0\0\0\0\x02{}\x01\0\0", b"\0\0\0", b"\xff\xff\xff\xffab"];
+    stream("application/connect+json", &pieces)
+}
+
+/// Both sides of a call send several messages, and a frame ends inside a prefix.
+fn grpc_stream() -> Vec<Action> {
+    let mut actions = grpc();
+    let first = b"\0\0\0\0\x02ab\0\0\0";
+    let second = b"\0\x01c\x01\0\0\0\0";
+    for (place, side) in [C, S].into_iter().enumerate() {
+        let mut frames = Vec::new();
+        for payload in [&first[..], &second[..]] {
+            write_frame(&mut frames, kind::DATA, 0, 3, payload);
+        }
+        actions.insert(1 + place, action(side, &frames));
+    }
+    let opening = b"\x83\x86\x84\x5f\x10application/grpc";
+    let mut asked = Vec::new();
+    write_frame(&mut asked, kind::HEADERS, flag::END_HEADERS, 3, opening);
+    actions.insert(1, action(C, &asked));
+    let mut answered = Vec::new();
+    let reply = b"\x88\x5f\x10application/grpc";
+    write_frame(&mut answered, kind::HEADERS, flag::END_HEADERS, 3, reply);
+    actions.insert(2, action(S, &answered));
+    actions
 }
 
 fn giop() -> Vec<Action> {

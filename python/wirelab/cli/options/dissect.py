@@ -34,6 +34,13 @@ class ViewOptions:
         help="List the N slowest exchanges, and compare the slowest 1 % with those around the "
         "median.",
     )
+    messages: int | None = option(
+        "--messages",
+        type=click.IntRange(1, 1000),
+        metavar="N",
+        help="Follow messages inside streams (server-sent events, WebSocket, gRPC, Connect, lines "
+        "of JSON), and list the N with the longest times before them.",
+    )
     calls: Path | None = option(
         "--calls",
         type=PATH,

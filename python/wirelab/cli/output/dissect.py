@@ -28,11 +28,13 @@ def dissect(source: Path | None, view: ViewOptions, live: LiveOptions, test: Tes
     """Of a file, a run, or what passes now; returns the exit code. Raises
     :class:`WirelabError`."""
     if live.live:
-        of_files = (view.calls, view.keylog, view.svg, view.timeline, view.slowest)
+        of_files = (
+            *(view.calls, view.keylog, view.svg, view.timeline, view.slowest, view.messages),
+        )
         if source is not None or test.test or any(of_files):
             raise UsageError(
-                "--live takes no FILE, and none of --test, --calls, --keylog, --svg, --slowest "
-                "and --timeline",
+                "--live takes no FILE, and none of --test, --calls, --keylog, --svg, --slowest, "
+                "--messages and --timeline",
                 "keep the packets by --write, and dissect that file afterwards",
             )
         from wirelab.cli.output import live as output
@@ -130,6 +132,7 @@ def read(source: Path, view: ViewOptions) -> list[Dissection]:
                 port=view.port,
                 timeline=view.timeline,
                 slowest=view.slowest,
+                messages=view.messages,
                 calls=calls,
                 keylog=view.keylog,
                 host=host.records_of(file) if is_run else view.host_records,

@@ -44,6 +44,16 @@ _ADVICE = {
         "text/event-stream; Caddy: `flush_interval -1`; HAProxy: `option http-no-delay`; Apache: "
         "`flushpackets=on` of ProxyPass; in the server: flush after each event"
     ),
+    "stream-buffered": (
+        "let the proxy pass messages on at once. nginx: `proxy_buffering off`, or "
+        "`X-Accel-Buffering: no` in the reply, and no gzip for text/event-stream; Caddy: "
+        "`flush_interval -1`; HAProxy: `option http-no-delay`; Apache: `flushpackets=on` of "
+        "ProxyPass; Envoy: no buffer filter on the route"
+    ),
+    "h2-head-of-line": (
+        "give streams that must not wait for each other connections of their own, or use HTTP/3, "
+        "whose streams wait for their own losses only"
+    ),
     "read-until-close": (
         "let the server state Content-Length, or send chunks, so that the reply ends before the "
         "connection does"

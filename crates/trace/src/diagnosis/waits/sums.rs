@@ -45,7 +45,7 @@ impl Division {
         *sum = sum.saturating_add(ns);
     }
 
-    fn add_all(&mut self, other: &Division) {
+    pub(crate) fn add_all(&mut self, other: &Division) {
         for (own, more) in self.0.iter_mut().zip(other.0) {
             *own = own.saturating_add(more);
         }

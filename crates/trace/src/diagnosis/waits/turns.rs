@@ -148,6 +148,11 @@ impl Turns {
         }
     }
 
+    /// The packet that waits to be judged.
+    pub(crate) fn unjudged(&self) -> Option<u64> {
+        self.pending.as_ref().map(|pending| pending.segment.packet)
+    }
+
     fn is_opening(&self) -> bool {
         matches!(self.stage, Stage::Connecting | Stage::Refused)
     }

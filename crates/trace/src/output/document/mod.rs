@@ -4,6 +4,7 @@
 //! the first packet of its list. Bytes are bytes on the wire; link headers are
 //! those of the capture's link type.
 
+pub(super) mod messages;
 pub(super) mod tail;
 pub(super) mod timeline;
 pub(super) mod traffic;
@@ -16,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::protocol::tls::counts::{Encrypted, TlsCounts};
+pub use messages::*;
 pub use tail::*;
 pub use timeline::*;
 pub use traffic::*;
@@ -59,6 +61,9 @@ pub struct Dissection {
     /// The slowest exchanges; left out unless they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest: Option<Slowest>,
+    /// Messages inside streams; left out unless they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Messages>,
     /// Lookups of names by DNS over UDP.
     #[serde(default)]
     pub names: Names,
@@ -94,6 +99,8 @@ impl Dissection {
         self.divide_flows(&found.waits);
         let first_at_ns = self.capture.first_at_ns.unwrap_or(0);
         self.slowest = found.tail.map(|tail| Slowest::new(&tail, first_at_ns));
+        let messages = found.messages.as_ref();
+        self.messages = messages.map(|sums| Messages::new(sums, first_at_ns));
         found.host
     }
 

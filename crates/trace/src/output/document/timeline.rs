@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::flow::event::Direction;
 use crate::protocol::exchange::Protocol;
 
 /// The exchange of a ladder.
@@ -72,6 +73,15 @@ pub enum Way {
     Request,
     /// From the server to the client.
     Reply,
+}
+
+impl From<Direction> for Way {
+    fn from(direction: Direction) -> Way {
+        match direction {
+            Direction::Request => Way::Request,
+            Direction::Reply => Way::Reply,
+        }
+    }
 }
 
 /// What a packet of a ladder is part of.

@@ -2,7 +2,7 @@
 
 use super::log::{Ladder, Step};
 use crate::flow::event::{Direction, SegmentKind};
-use crate::output::document::timeline::{LayerBytes, Phase, Rung, Way};
+use crate::output::document::timeline::{LayerBytes, Phase, Rung};
 use crate::packet::Flags;
 use crate::text::duration;
 
@@ -30,7 +30,7 @@ pub(super) fn rungs(ladder: &Ladder) -> Vec<Rung> {
             packet: step.packet,
             at_us: micros(step.at_ns, began),
             gap_us: micros(step.at_ns, before),
-            direction: way(step.direction),
+            direction: step.direction.into(),
             phase,
             flags: flag_names(step.flags),
             bytes: step.bytes,
@@ -104,13 +104,6 @@ fn delay(step: &Step, before: &[(Phase, &Step)]) -> Option<u64> {
         .rfind(|(_, earlier)| earlier.direction == step.direction || earlier.bytes > 0)?;
     let is_payload = last.direction != step.direction;
     is_payload.then(|| step.at_ns.saturating_sub(last.at_ns))
-}
-
-pub(super) fn way(direction: Direction) -> Way {
-    match direction {
-        Direction::Request => Way::Request,
-        Direction::Reply => Way::Reply,
-    }
 }
 
 pub(super) fn flag_names(flags: Flags) -> String {

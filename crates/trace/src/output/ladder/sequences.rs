@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use wirelab_contract::ranks::keep_leading_bits;
 
 use super::log::Step;
-use super::rungs::{flag_names, way};
+use super::rungs::flag_names;
 use crate::flow::event::Direction;
-use crate::output::document::timeline::{Bin, InterarrivalOf, Position, Spread};
+use crate::output::document::timeline::{Bin, InterarrivalOf, Position, Spread, Way};
 use crate::packet::Flags;
 
 const SEQUENCES_MAX: usize = 256;
@@ -133,11 +133,11 @@ impl Sequences {
             let signatures = key.iter().zip(sums).zip(1..);
             signatures.map(|((signature, sums), position)| Position {
                 position,
-                direction: way(if signature & REPLY == 0 {
-                    Direction::Request
+                direction: if signature & REPLY == 0 {
+                    Way::Request
                 } else {
-                    Direction::Reply
-                }),
+                    Way::Reply
+                },
                 flags: flag_names(Flags(signature & !(REPLY | PAYLOAD))),
                 bytes_median: sums.sizes.median() as u32,
                 gap_us: sums.spread(),
