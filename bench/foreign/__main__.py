@@ -95,6 +95,11 @@ def _print(results: list[Result], folder: Path, lines: int) -> None:
         f"{sum(c.figures for _, c in compared)} figures compared, waits of "
         f"{sum(c.timed for _, c in compared)} connections among them"
     )
+    returned = [ms for _, comparison in compared for ms in comparison.returned_ms]
+    print(
+        f"{len(returned)} of those waits hold the way of replies to the client, "
+        f"{sum(returned):.1f} ms in all"
+    )
     for figure, count in Counter(one.figure for one in found).most_common():
         files = len({one.capture for one in found if one.figure == figure})
         print(f"  {figure}: {count} disagreements in {files} files")

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.foreign.tshark import RST, Reading, Stream
-from bench.foreign.turns import divide, is_plain
+from bench.foreign.turns import Turns, divide, is_plain
+from bench.foreign.way import measure_ways
 from wirelab.documents.dissection import Dissection, Flow
 
 TOLERANCE_MS = 0.01
 """Both print microseconds."""
+WAIT = "request to first byte"
+"""With the way of each reply to the client, which the part ``path`` holds too."""
 TIMED = frozenset({"http1", "http2", "postgresql", "mysql", "redis", "mqtt"})
 
 
@@ -41,6 +44,8 @@ class Compared:
     """How many were compared."""
     timed: int
     """Connections whose waits were compared."""
+    returned_ms: list[float]
+    """Of those connections whose waits hold a way of replies to the client: how much."""
     disagreements: list[Disagreement]
 
 
@@ -56,6 +61,8 @@ def compare(capture: Path, document: Dissection, reading: Reading) -> Compared:
         if abs(ours - theirs) > TOLERANCE_MS
     ]
     figures, timed = len(pairs), 0
+    returned: list[float] = []
+    ways = measure_ways(reading)
     # Both number connections in the order of their first packets. Where one sees more, the
     # numbers say nothing.
     if document.flows.count == len(reading.streams):
@@ -63,13 +70,16 @@ def compare(capture: Path, document: Dissection, reading: Reading) -> Compared:
             stream = reading.streams.get(flow.flow)
             if stream is None:
                 continue
-            for figure, ours, theirs in _times(flow, stream):
+            turns = divide(stream, ways[flow.flow]) if is_plain(stream) else None
+            for figure, ours, theirs in _times(flow, stream, turns):
                 figures += 1
                 timed += figure != "rtt"
+                if turns and figure == WAIT and turns.returned_ms > TOLERANCE_MS:
+                    returned.append(turns.returned_ms)
                 if abs(ours - theirs) > TOLERANCE_MS:
                     gap = abs(ours - theirs)
                     found.append(Disagreement(name, flow.flow, figure + suffix, ours, theirs, gap))
-    return Compared(figures, timed, found)
+    return Compared(figures, timed, returned, found)
 
 
 def _counts(document: Dissection, reading: Reading) -> list[tuple[str, float, float]]:
@@ -92,17 +102,17 @@ def _lookups(document: Dissection, reading: Reading) -> Iterator[tuple[str, floa
         yield "slowest lookup, ms", max(ours), max(reading.lookups_ms)
 
 
-def _times(flow: Flow, stream: Stream) -> Iterator[tuple[str, float, float]]:
+def _times(flow: Flow, stream: Stream, turns: Turns | None) -> Iterator[tuple[str, float, float]]:
     if stream.rtt_ms is not None and flow.rtt_us is not None:
         yield "rtt", flow.rtt_us / 1e3, stream.rtt_ms
-    if flow.time is None or not is_plain(stream):
+    if flow.time is None or turns is None:
         return
-    turns, parts = divide(stream), flow.time.parts_ms
+    parts = flow.time.parts_ms
     if turns.protocol == flow.protocol and turns.protocol in TIMED:
         yield (
-            "request to first byte",
+            WAIT,
             parts.get("server", 0) + parts.get("path", 0),
-            turns.waited_ms,
+            turns.waited_ms + turns.returned_ms,
         )
     if flow.is_tls and turns.hello_ms:
         # The handshake holds this wait, and more.

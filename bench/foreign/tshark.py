@@ -24,17 +24,21 @@ FIELDS = (
     "tcp.flags",
     "tcp.analysis.retransmission",
     "tcp.analysis.out_of_order",
+    "tcp.analysis.lost_segment",
+    "tcp.analysis.ack_lost_segment",
     "tcp.analysis.keep_alive",
     "tcp.analysis.zero_window_probe",
     "tcp.analysis.duplicate_ack",
     "tcp.analysis.zero_window",
+    "tcp.analysis.ack_rtt",
+    "tcp.analysis.acks_frame",
     "tcp.analysis.initial_rtt",
     "http2.type",
     "tls.handshake.type",
     "dns.time",
     "udp.srcport",
 )
-SYN, RST, ACK = 0x02, 0x04, 0x10
+FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 CLIENT_HELLO = "1"
 
 
@@ -50,9 +54,15 @@ class Packet:
     protocols: frozenset[str]
     is_retransmission: bool
     is_out_of_order: bool
+    follows_gap: bool
+    """Packets before it, or those that it acknowledges, are not in the capture."""
     is_probe: bool
     is_duplicate_ack: bool
     is_zero_window: bool
+    answered_ms: float | None
+    """How long after the packet that it acknowledges."""
+    answers: int | None
+    """The number of that packet."""
     http2_types: frozenset[str]
     is_client_hello: bool
 
@@ -111,6 +121,7 @@ def _take(row: dict[str, str], reading: Reading) -> None:
 
 
 def _packet(row: dict[str, str], protocols: frozenset[str]) -> Packet:
+    answered = row["tcp.analysis.ack_rtt"]
     return Packet(
         number=int(row["frame.number"]),
         at_ms=float(row["frame.time_epoch"]) * 1e3,
@@ -120,9 +131,12 @@ def _packet(row: dict[str, str], protocols: frozenset[str]) -> Packet:
         protocols=protocols,
         is_retransmission=bool(row["tcp.analysis.retransmission"]),
         is_out_of_order=bool(row["tcp.analysis.out_of_order"]),
+        follows_gap=bool(row["tcp.analysis.lost_segment"] or row["tcp.analysis.ack_lost_segment"]),
         is_probe=bool(row["tcp.analysis.keep_alive"] or row["tcp.analysis.zero_window_probe"]),
         is_duplicate_ack=bool(row["tcp.analysis.duplicate_ack"]),
         is_zero_window=bool(row["tcp.analysis.zero_window"]),
+        answered_ms=float(_last(answered)) * 1e3 if answered else None,
+        answers=int(_last(row["tcp.analysis.acks_frame"]) or 0) or None,
         http2_types=frozenset(row["http2.type"].split(",")) - {""},
         is_client_hello=CLIENT_HELLO in row["tls.handshake.type"].split(","),
     )
