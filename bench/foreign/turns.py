@@ -85,10 +85,10 @@ def divide(stream: Stream, ways: Sequence[float]) -> Turns:
             waited += packet.at_ms - asked.at_ms
             hello += packet.at_ms - asked.at_ms if asked.is_client_hello else 0.0
             asked = None
-    return Turns(protocol, waited, _returned_ms(stream, protocol, ways), hello)
+    return Turns(protocol, waited, _measure_return_ms(stream, protocol, ways), hello)
 
 
-def _returned_ms(stream: Stream, protocol: str, ways: Sequence[float]) -> float:
+def _measure_return_ms(stream: Stream, protocol: str, ways: Sequence[float]) -> float:
     client = stream.packets[0].source
     returned, has_closed = 0.0, False
     replied: Packet | None = None
@@ -99,13 +99,13 @@ def _returned_ms(stream: Stream, protocol: str, ways: Sequence[float]) -> float:
             has_closed = has_closed or bool(packet.flags & FIN)
         # Once the server closes, nobody waits for the client to do so too.
         elif replied is not None and (is_message or (packet.flags & FIN and not has_closed)):
-            way_ms = ways[_settled(stream, place)]
+            way_ms = ways[_settle_turn(stream, place)]
             returned += min(packet.at_ms - replied.at_ms, way_ms)
             replied = None
     return returned
 
 
-def _settled(stream: Stream, place: int) -> int:
+def _settle_turn(stream: Stream, place: int) -> int:
     """The packet at which the dissection divides the time before that one: the next that is more
     than an acknowledgment. It knows the ways that it has seen up to then."""
     behind = range(place + 1, len(stream.packets))

@@ -39,7 +39,9 @@ def lines(messages: Messages) -> Iterator[str]:
     for group in messages.groups:
         p50, p99, most = _gaps(group)
         yield f"{_title(group):<31}{group.count:>9,}{p50:>10}{p99:>10}{most:>10}"
-        yield from wrapping.wrap(_where(group), WIDTH, initial_indent="  ", subsequent_indent="  ")
+        yield from wrapping.wrap(
+            _describe_place(group), WIDTH, initial_indent="  ", subsequent_indent="  "
+        )
     yield from _slowest(messages.slowest, messages.count)
 
 
@@ -51,7 +53,7 @@ def _slowest(slowest: Sequence[SlowMessage], of: int) -> Iterator[str]:
     yield f"{'N':>8} {'came':>9} {'after':>9}  where that time went"
     for one in slowest:
         head = f"{one.number:>8} {_time(one.at_ms):>9} {_time(one.time.elapsed_ms):>9}  "
-        words = "; ".join(filter(None, (_parts(one), _in_proxy(one.proxy_ms), _place(one))))
+        words = "; ".join(filter(None, (_parts(one), _describe_proxy(one.proxy_ms), _place(one))))
         yield from wrapping.wrap(head + words, WIDTH, subsequent_indent=_INDENT)
 
 
@@ -68,7 +70,7 @@ def _gaps(group: MessageGroupSum) -> tuple[str, str, str]:
     return p50, p99 if gap.n >= _P99_MIN else NONE, most
 
 
-def _where(group: MessageGroupSum) -> str:
+def _describe_place(group: MessageGroupSum) -> str:
     """Where the time before the messages of a group went."""
     waited = packet_waits.largest(shares(group.time))
     streams = f"in {format_count(group.streams, 'stream')}" if group.streams else "in streams"
@@ -87,7 +89,7 @@ def _parts(one: SlowMessage) -> str:
     return packet_waits.largest(shares(one.time))
 
 
-def _in_proxy(proxy_ms: float | None) -> str:
+def _describe_proxy(proxy_ms: float | None) -> str:
     return f"of it {_time(proxy_ms)} in a proxy" if proxy_ms else ""
 
 
@@ -155,7 +157,7 @@ def _slowest_table(slowest: Sequence[SlowMessage]) -> Table:
             str(one.flow),
             FRAMINGS.get(one.framing, one.framing),
             _sender(one),
-            "; ".join(filter(None, (_parts(one), _in_proxy(one.proxy_ms)))),
+            "; ".join(filter(None, (_parts(one), _describe_proxy(one.proxy_ms)))),
         )
         for one in slowest
     ]
