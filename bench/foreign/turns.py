@@ -99,15 +99,15 @@ def _measure_return_ms(stream: Stream, protocol: str, ways: Sequence[float]) -> 
             has_closed = has_closed or bool(packet.flags & FIN)
         # Once the server closes, nobody waits for the client to do so too.
         elif replied is not None and (is_message or (packet.flags & FIN and not has_closed)):
-            way_ms = ways[_settle_turn(stream, place)]
+            way_ms = ways[_find_settling(stream, place)]
             returned += min(packet.at_ms - replied.at_ms, way_ms)
             replied = None
     return returned
 
 
-def _settle_turn(stream: Stream, place: int) -> int:
-    """The packet at which the dissection divides the time before that one: the next that is more
-    than an acknowledgment. It knows the ways that it has seen up to then."""
+def _find_settling(stream: Stream, place: int) -> int:
+    """Place of the packet at which the dissection divides the time before that one: the next that
+    is more than an acknowledgment. It knows the ways that it has seen up to then."""
     behind = range(place + 1, len(stream.packets))
     return next((later for later in behind if _ends_wait(stream.packets[later])), behind.stop - 1)
 
