@@ -3,7 +3,6 @@
 mod avro;
 mod codec;
 mod compression;
-mod connect;
 mod encodings;
 mod fuzz;
 mod http1;
