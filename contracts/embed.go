@@ -1,4 +1,4 @@
-// Package contracts holds the generated descriptions that services in Go hand out or read by.
+// Package contracts holds the generated descriptions that services in Go hand out.
 package contracts
 
 import "embed"
@@ -7,8 +7,3 @@ import "embed"
 //
 //go:embed wsdl/*.wsdl
 var WSDL embed.FS
-
-// Avro has the folder avro, one file per contract with the union of its records.
-//
-//go:embed avro/*.avsc
-var Avro embed.FS

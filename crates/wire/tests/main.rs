@@ -1,6 +1,5 @@
 //! Codecs and sessions of the engine, and a search for inputs that make them fail.
 
-mod avro;
 mod codec;
 mod compression;
 mod encodings;

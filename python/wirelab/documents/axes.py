@@ -16,7 +16,6 @@ Codec = Literal[
     "json",
     "cbor",
     "msgpack",
-    "avro",
     "protobuf",
     "xml",
     "soap-literal",

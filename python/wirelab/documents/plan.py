@@ -511,7 +511,6 @@ class Stack(
             "json",
             "cbor",
             "msgpack",
-            "avro",
             "protobuf",
             "xml",
             "soap-literal",

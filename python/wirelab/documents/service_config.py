@@ -249,7 +249,6 @@ Codec = Literal[
     "json",
     "cbor",
     "msgpack",
-    "avro",
     "protobuf",
     "xml",
     "soap-literal",

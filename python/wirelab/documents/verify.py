@@ -75,7 +75,6 @@ class Stack(
             "json",
             "cbor",
             "msgpack",
-            "avro",
             "protobuf",
             "xml",
             "soap-literal",

@@ -1,10 +1,8 @@
-//! Formats with a serializer and a deserializer of serde, by the mapping of contracts/README.md.
-//!
-//! In JSON (RFC 8259), CBOR (RFC 8949) and MessagePack (its specification of 2017) a message is
-//! a map whose keys are the names of its fields; in CBOR and MessagePack integers, texts and
-//! bytes are those of the format. In Avro it is its fields, in their order.
+//! JSON (RFC 8259), CBOR (RFC 8949) and MessagePack (its specification of 2017), by the
+//! mapping of contracts/README.md: a message is a map whose keys are the names of its
+//! fields. In CBOR and MessagePack integers, texts and bytes are those of the format.
 
-mod avro;
+use std::io::Cursor;
 
 /// Any document of these formats.
 pub use ciborium::Value;
@@ -129,20 +127,18 @@ fn offset_of(body: &[u8], line: usize, column: usize) -> usize {
 /// Appends a message.
 ///
 /// # Panics
-/// With a codec of another family.
+/// With a codec that is not self-describing.
 pub(super) fn append<M: Message>(codec: Codec, message: &M, out: &mut Vec<u8>) {
     match codec {
         Codec::Json => append_json(message, out),
         Codec::Cbor => ciborium::into_writer(message, out).expect(WRITTEN),
         // Named: field names as keys, not an array by position.
         Codec::Msgpack => rmp_serde::encode::write_named(out, message).expect(WRITTEN),
-        Codec::Avro => avro::write(message, out).expect(WRITTEN),
-        other => panic!("{other} {OTHER_FAMILY}"),
+        other => panic!("{other} is not self-describing"),
     }
 }
 
-const WRITTEN: &str = "messages are maps with text keys of types of the profile, and memory grows";
-const OTHER_FAMILY: &str = "is not a codec with a serializer of serde";
+const WRITTEN: &str = "messages are maps with text keys, and memory grows";
 
 /// Appends a message in JSON.
 pub(super) fn append_json<M: Message>(message: &M, out: &mut Vec<u8>) {
@@ -184,7 +180,7 @@ pub fn transcode(codec: Codec, json: &serde_json::Value) -> Vec<u8> {
     out
 }
 
-/// The text of an application error: a message whose one field is `error`.
+/// The text of an application error: the map `{"error": text}`.
 ///
 /// # Errors
 /// [`Mismatch::Malformed`] when the bytes are anything else.
@@ -218,40 +214,35 @@ struct ErrorInfo {
     ex_message: String,
 }
 
-/// Reads a message that fills `bytes`.
+/// Reads a map that fills `bytes`.
 ///
 /// # Errors
 /// [`Mismatch::Malformed`] when the bytes are anything else.
 ///
 /// # Panics
-/// With a codec of another family.
+/// With a codec that is not self-describing.
 pub(super) fn parse<M: DeserializeOwned>(codec: Codec, bytes: &[u8]) -> Result<M, Mismatch> {
     if codec == Codec::Json {
         return parse_json(bytes);
     }
     let malformed = |offset, why: &str| Mismatch::malformed(codec, offset, why);
-    let mut rest = bytes;
-    let parsed: Result<M, String> = match codec {
+    let mut input = Cursor::new(bytes);
+    let parsed: Result<Object<M>, String> = match codec {
         // ciborium bounds its recursion, so nesting cannot exhaust the stack.
-        Codec::Cbor => ciborium::from_reader(&mut rest)
-            .map(|object: Object<M>| object.0)
-            .map_err(|error| error.to_string()),
+        Codec::Cbor => ciborium::from_reader(&mut input).map_err(|error| error.to_string()),
         Codec::Msgpack => {
-            let mut reader = rmp_serde::Deserializer::new(&mut rest);
-            Object::deserialize(&mut reader)
-                .map(|object| object.0)
-                .map_err(|error| error.to_string())
+            let mut reader = rmp_serde::Deserializer::new(&mut input);
+            Object::deserialize(&mut reader).map_err(|error| error.to_string())
         }
-        Codec::Avro => avro::read(&mut rest).map_err(|error| error.to_string()),
-        other => panic!("{other} {OTHER_FAMILY}"),
+        other => panic!("{other} is not self-describing"),
     };
     // The place at which the reader stopped: near the error, and exact for bytes that
     // follow the message.
-    let end = bytes.len() - rest.len();
+    let end = usize::try_from(input.position()).expect("a position within the bytes");
     match parsed {
         Err(why) => Err(malformed(end, &why)),
-        // The readers stop behind the first value and would ignore the rest.
+        // Both readers stop behind the first value and would ignore the rest.
         Ok(_) if end < bytes.len() => Err(malformed(end, "bytes after the message")),
-        Ok(message) => Ok(message),
+        Ok(Object(message)) => Ok(message),
     }
 }
