@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from wirelab.documents.dissection import MessageGroupSum, Messages, SlowMessage
 from wirelab.format import wrapping
-from wirelab.format.counting import counted
+from wirelab.format.counting import format_count
 from wirelab.format.numbers import NONE, percent, quantity
 from wirelab.report.section import Section, Table
 from wirelab.report.sections import packet_waits
@@ -49,7 +49,7 @@ def _slowest(slowest: Sequence[SlowMessage], of: int) -> Iterator[str]:
     if not slowest:
         return
     longest = f"{len(slowest)} longest times" if len(slowest) > 1 else "longest time"
-    yield from wrapping.wrap(f"The {longest} before one of {counted(of, 'message')}:", WIDTH)
+    yield from wrapping.wrap(f"The {longest} before one of {format_count(of, 'message')}:", WIDTH)
     yield f"{'N':>8} {'came':>9} {'after':>9}  where that time went"
     for one in slowest:
         head = f"{one.number:>8} {_time(one.at_ms):>9} {_time(one.time.elapsed_ms):>9}  "
@@ -73,7 +73,7 @@ def _gaps(group: MessageGroupSum) -> tuple[str, str, str]:
 def _describe_place(group: MessageGroupSum) -> str:
     """Where the time before the messages of a group went."""
     waited = packet_waits.largest(shares(group.time))
-    streams = f"in {counted(group.streams, 'stream')}" if group.streams else "in streams"
+    streams = f"in {format_count(group.streams, 'stream')}" if group.streams else "in streams"
     words = f"{streams}, {quantity(group.bytes, 'B')}"
     if waited:
         words += f"; before them: {waited}"
