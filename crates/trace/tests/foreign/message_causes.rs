@@ -112,30 +112,27 @@ fn messages_that_pass_a_capture_before_the_loss_are_coalesced_behind_it() {
     assert_near(found.ms_total, 220.6);
 }
 
-#[test]
-fn a_loss_on_one_stream_blocks_messages_on_another() {
+/// Events on streams 1 and 3 of a connection, of which the first of these pieces is lost.
+fn dissect_loss(pieces: &[Vec<u8>; 3]) -> Dissection {
     let mut script = Script::new();
     let connection = open_http2(&mut script, 2, EVENTS);
-    for stream in [1, 3] {
-        push(
-            &mut script,
-            connection,
-            INTERVAL_US,
-            &data(stream, &event(0)),
-        );
-    }
+    let push_to_both = |script: &mut Script, number: u64| {
+        for stream in [1, 3] {
+            let bytes = data(stream, &event(number));
+            push(script, connection, INTERVAL_US, &bytes);
+        }
+    };
+    push_to_both(&mut script, 0);
     script.wait(INTERVAL_US);
+    lose_first(&mut script, connection, pieces, INTERVAL_US);
+    push_to_both(&mut script, 4);
+    dissect(&script)
+}
+
+#[test]
+fn a_loss_on_one_stream_blocks_messages_on_another() {
     let pieces = [data(1, &event(1)), data(3, &event(2)), data(3, &event(3))];
-    lose_first(&mut script, connection, &pieces, INTERVAL_US);
-    for stream in [1, 3] {
-        push(
-            &mut script,
-            connection,
-            INTERVAL_US,
-            &data(stream, &event(4)),
-        );
-    }
-    let dissection = dissect(&script);
+    let dissection = dissect_loss(&pieces);
     let found = finding(&dissection, Cause::H2HeadOfLine);
     assert_eq!(found.occurrences, 1);
     assert_near(found.ms_total, 220.04);
@@ -148,28 +145,8 @@ fn a_loss_on_one_stream_blocks_messages_on_another() {
 
 #[test]
 fn a_loss_blocks_nothing_on_another_stream_where_its_own_bytes_were_lost() {
-    let mut script = Script::new();
-    let connection = open_http2(&mut script, 2, EVENTS);
-    for stream in [1, 3] {
-        push(
-            &mut script,
-            connection,
-            INTERVAL_US,
-            &data(stream, &event(0)),
-        );
-    }
-    script.wait(INTERVAL_US);
     let pieces = [data(3, &event(1)), data(3, &event(2)), data(3, &event(3))];
-    lose_first(&mut script, connection, &pieces, INTERVAL_US);
-    for stream in [1, 3] {
-        push(
-            &mut script,
-            connection,
-            INTERVAL_US,
-            &data(stream, &event(4)),
-        );
-    }
-    let dissection = dissect(&script);
+    let dissection = dissect_loss(&pieces);
     assert!(!has(&dissection, Cause::H2HeadOfLine));
     assert!(has(&dissection, Cause::MessagesCoalesced));
 }
