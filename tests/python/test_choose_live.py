@@ -24,10 +24,10 @@ QUESTION = (
 )
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
+def run(*words: str, within_s: float = 170.0) -> subprocess.CompletedProcess[str]:
     program = "import sys; from wirelab.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", program, "choose", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=170)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=within_s)
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def test_another_load_is_another_question(answered: tuple[Path, dict[str, Any]])
     before = files_of(folder)
     done = run(str(ORDER), *QUESTION, "--users", "3", "--out", str(folder))
     assert done.returncode == 2
-    assert "only --budget, --price and --map may change" in " ".join(done.stderr.split())
+    assert "only --budget, --price, --map and --limit may change" in " ".join(done.stderr.split())
     assert files_of(folder) == before
 
 

@@ -108,6 +108,8 @@ class Answer:
     ladder: tuple[Candidate, ...] = ()
     """From today's stack to the recommended one; empty where neither is known."""
     folder: Path = field(default_factory=Path)
+    projects: Mapping[str, Project] = field(default_factory=dict)
+    """The built service of each language."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -150,7 +152,7 @@ def answer(question: Question, folder: Path, progress: Progress) -> Answer:
     left_out |= _find_failed((closed, at_rate), chosen)
     left_out |= {one.reference: NOT_AMONG for one in ranked if not _is_in(one, chosen)}
     ladder = path(today, found.recommended) if today and found.recommended else ()
-    return Answer(question, found, looked, closed, at_rate, left_out, ladder, folder)
+    return Answer(question, found, looked, closed, at_rate, left_out, ladder, folder, projects)
 
 
 NOT_AMONG = "not among the best of a first look"
@@ -209,7 +211,7 @@ def _accept(question: Question, folder: Path) -> None:
     if file.is_file() and file.read_text(encoding="utf-8") != asked:
         raise UsageError(
             f"{folder} has the answer to another question",
-            "give another folder with --out; only --budget, --price and --map may change",
+            "give another folder with --out; only --budget, --price, --map and --limit may change",
         )
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(file, asked)

@@ -12,6 +12,7 @@ from wirelab.choose.answer import Row, format_estimate, sentences
 from wirelab.choose.changeover import Map
 from wirelab.choose.choosing import Answer
 from wirelab.choose.ladder import Rung, rungs, words
+from wirelab.choose.limits import Limits
 from wirelab.contracts.codecs import measure_sizes
 from wirelab.format.numbers import digits
 from wirelab.report.page import render, save, write_page
@@ -28,6 +29,10 @@ from wirelab.statistics.figure import (
 from wirelab.statistics.interval import Interval
 
 CLOSED = "highest rate is that of a closed load; it is not the limit of an objective"
+LIMIT_CAPTION = (
+    "Calls arrive at random (Poisson), whether or not replies come. >, <: outside the range of "
+    "tested rates; ≥: the engine was the limit."
+)
 
 
 def write(answer: Answer, facts: Sequence[Section] = ()) -> Path:
@@ -69,6 +74,15 @@ def map_sections(maps: Sequence[Map]) -> Iterator[Section]:
         ]
         points = [one.sentence for one in maps]
         yield Section("Where the answer changes", points=points, tables=tables)
+
+
+def limit_sections(limits: Limits | None) -> Iterator[Section]:
+    """The limit of each stack."""
+    if limits is not None:
+        rows = [[one.candidate.reference, one.words] for one in limits.stacks]
+        table = Table(["stack", "calls per second (95 % interval)"], rows, LIMIT_CAPTION)
+        title = f"Highest rate at which {limits.objective.text} holds"
+        yield Section(title, tables=[table])
 
 
 def _ladder(answer: Answer) -> Iterator[Section]:
@@ -164,7 +178,9 @@ def sizes(answer: Answer) -> Table:
     return Table(["codec", "request, B", "reply, B"], rows, caption, numeric=(1, 2))
 
 
-def to_json(answer: Answer, maps: Sequence[Map] = ()) -> dict[str, object]:
+def to_json(
+    answer: Answer, maps: Sequence[Map] = (), limits: Limits | None = None
+) -> dict[str, object]:
     """The document of ``--json`` and choice.json."""
     choice = answer.choice
     recommended = choice.recommended
@@ -181,6 +197,7 @@ def to_json(answer: Answer, maps: Sequence[Map] = ()) -> dict[str, object]:
         "ladder": [_rung_json(one) for one in rungs(answer)],
         "left_out": dict(answer.left_out),
         "maps": {one.axis.lower(): {stop.label: stop.words for stop in one.stops} for one in maps},
+        "limits": limits.to_json() if limits else None,
     }
 
 

@@ -52,12 +52,12 @@ class Objective:
     """Each condition, negated."""
 
     @classmethod
-    def parse(cls, text: str) -> Objective:
-        """Raises :class:`UsageError`."""
+    def parse(cls, text: str, option: str = "--objective") -> Objective:
+        """``option`` is named in messages. Raises :class:`UsageError`."""
         parts = [part.strip() for part in text.split(",") if part.strip()]
         if not parts:
-            raise UsageError("--objective is empty", "give for example 'p99<50ms, errors<0.1%'")
-        return cls(text, tuple(map(_condition, parts)))
+            raise UsageError(f"{option} is empty", EXAMPLE)
+        return cls(text, tuple(_condition(part, option) for part in parts))
 
     def is_met(self, trial: Trial) -> bool:
         """Whether the trial meets all conditions and kept up with its arrivals. Raises
@@ -152,7 +152,7 @@ def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAns
     return LimitAnswer(found, rate, probes.engine_bound, curve, folder)
 
 
-def _condition(text: str) -> Condition:
+def _condition(text: str, option: str) -> Condition:
     """Parses ``p99<50ms`` into the condition that must not be met."""
     for operator in ("<=", ">=", "<", ">"):
         name, found, value = text.partition(operator)
@@ -160,16 +160,16 @@ def _condition(text: str) -> Condition:
             try:
                 parsed = Condition.parse(flipped := f"{name}{FLIPPED[operator]}{value}")
             except UsageError as error:
-                message = error.message.replace("--fail-if", "--objective")
+                message = error.message.replace("--fail-if", option)
                 message = message.replace(repr(flipped), repr(text))
                 raise UsageError(message, EXAMPLE) from error
             better = "lower" if parsed.figure is None else parsed.figure.better
             if parsed.above != (better == "lower"):
                 raise UsageError(
-                    f"--objective {text!r} asks for a worse value: {better} is better", EXAMPLE
+                    f"{option} {text!r} asks for a worse value: {better} is better", EXAMPLE
                 )
             return replace(parsed, text=text)
-    raise UsageError(f"--objective {text!r} is not a condition", EXAMPLE)
+    raise UsageError(f"{option} {text!r} is not a condition", EXAMPLE)
 
 
 def _open(rate: float) -> dict[str, object]:

@@ -163,6 +163,12 @@ class CallOptions:
         help="Also find where the answer changes: with larger messages, or on other links (needs "
         "root). About 2 min for each of 3 to 9 places.",
     )
+    limit: str | None = option(
+        "--limit",
+        metavar="CONDITIONS",
+        help="Also find the highest rate at which each stack of the table meets this objective, "
+        "e.g. 'p99<50ms'. About 2 min for each of them.",
+    )
     seed: int = option(
         "--vary",
         type=click.IntRange(0, 2**63 - 1),

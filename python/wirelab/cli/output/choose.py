@@ -13,9 +13,11 @@ from wirelab.choose.answer import OBJECTIVES, Prices, sentences
 from wirelab.choose.changeover import Map, map_links, map_size, require_lists
 from wirelab.choose.choosing import Answer, Question, answer, refuse_languages, time_words
 from wirelab.choose.ladder import rungs, words
+from wirelab.choose.limits import Limits, find_limits
 from wirelab.choose.plan import Conditions
 from wirelab.choose.source import Message, read_sample
 from wirelab.cli.error_handling import err, fold, out
+from wirelab.comparisons.limit import Objective
 from wirelab.errors import EXIT_OK, EXIT_UNDECIDED, UsageError
 from wirelab.report.section import Section, Table
 from wirelab.run.directory import write_whole
@@ -44,6 +46,7 @@ def run(
     )
     if "size" in calls.maps:
         require_lists(sample)
+    objective = Objective.parse(calls.limit, "--limit") if calls.limit is not None else None
     by = calls.by or ("rate" if calls.rate is None else "p50")
     question = Question(
         sample,
@@ -62,23 +65,30 @@ def run(
     err.print(f"folder: {folder}; {time_words(question)}")
     found = answer(question, folder, OnConsole(err))
     maps: tuple[Map, ...] = ()
-    document, written = _write(found, maps)
-    # The answer is kept, also where a place of a map cannot be measured.
+    limits: Limits | None = None
+    document, written = _write(found, maps, limits)
+    # The answer is kept, also where what else was asked for cannot be measured.
+    if objective is not None:
+        limits = find_limits(found, objective, OnConsole(err))
+        document, written = _write(found, maps, limits)
     for axis in dict.fromkeys(calls.maps):
         maps = (*maps, MAPS[axis](found, OnConsole(err)))
-        document, written = _write(found, maps)
+        document, written = _write(found, maps, limits)
     if as_json:
         print(json.dumps({"directory": str(folder), **document}, indent=1))
     else:
-        _print(found, maps, written)
+        _print(found, maps, limits, written)
     return EXIT_OK if found.choice.is_decided else EXIT_UNDECIDED
 
 
-def _write(found: Answer, maps: Sequence[Map]) -> tuple[dict[str, object], Path]:
+def _write(
+    found: Answer, maps: Sequence[Map], limits: Limits | None
+) -> tuple[dict[str, object], Path]:
     """The document, and the page that was written next to it. Raises :class:`StorageError`."""
-    document = page.to_json(found, maps)
+    document = page.to_json(found, maps, limits)
     write_whole(found.folder / "choice.json", json.dumps(document, indent=1) + "\n")
-    return document, page.write(found, [*page.map_sections(maps), *_facts(found)])
+    further = [*page.limit_sections(limits), *page.map_sections(maps), *_facts(found)]
+    return document, page.write(found, further)
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -98,10 +108,11 @@ def _compressions(text: str) -> tuple[str, ...]:
 MAPS = {"size": map_size, "link": map_links}
 
 
-def _print(found: Answer, maps: Sequence[Map], written: Path) -> None:
+def _print(found: Answer, maps: Sequence[Map], limits: Limits | None, written: Path) -> None:
     first, *others = sentences(found.choice)
     out.print(fold(first, out.width), "bold")
-    for text in [*others, *words(found), *(one.sentence for one in maps)]:
+    limited = [limits.sentence] if limits else []
+    for text in [*others, *words(found), *limited, *(one.sentence for one in maps)]:
         out.print(fold(f"• {text}", out.width))
     for made in (page.short_table(found), page.sizes(found)):
         out.print()
