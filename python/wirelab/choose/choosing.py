@@ -30,7 +30,7 @@ from wirelab.experiment.model import Experiment
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.format.units import format_minutes
 from wirelab.generate.languages import LANGUAGES
-from wirelab.generate.project import STACKS, Project
+from wirelab.generate.project import Project
 from wirelab.process.interruption import Interruption
 from wirelab.records.trial import Trial
 from wirelab.run import runner
@@ -110,6 +110,11 @@ class Answer:
     folder: Path = field(default_factory=Path)
     projects: Mapping[str, Project] = field(default_factory=dict)
     """The built service of each language."""
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether the services are dynamic code."""
+        return any(project.is_dynamic for project in self.projects.values())
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -219,7 +224,11 @@ def _accept(question: Question, folder: Path) -> None:
 
 
 def _candidates(question: Question) -> tuple[Candidate, ...]:
-    every = tuple(candidates(question.languages, STACKS, http2=question.http2))
+    every = [
+        one
+        for name in question.languages
+        for one in candidates((name,), LANGUAGES[name].stacks, http2=question.http2)
+    ]
     return select(every, question.patterns)
 
 
@@ -384,10 +393,18 @@ def _choose(question: Question, trials: Sequence[Trial], chosen: Sequence[Candid
 
 
 def refuse_languages(names: Sequence[str]) -> None:
-    """Raises :class:`UsageError` for a language without a generator."""
+    """Raises :class:`UsageError` for a language without a generator, and for one that would be
+    dynamic code next to generated code."""
     for name in names:
         if name not in LANGUAGES:
             raise UsageError(f"--language {name}: unknown", f"use {', '.join(LANGUAGES)}")
+    dynamic = [name for name in names if LANGUAGES[name].is_dynamic]
+    if dynamic and len(dynamic) < len(names):
+        raise UsageError(
+            f"--language {','.join(names)}: there is no compiler for {', '.join(dynamic)} here, "
+            "and dynamic code is not ranked with generated code",
+            f"give --language {','.join(dynamic)} alone, or install Rust",
+        )
 
 
 def time_words(question: Question) -> str:

@@ -29,6 +29,11 @@ from wirelab.statistics.figure import (
 from wirelab.statistics.interval import Interval
 
 CLOSED = "highest rate is that of a closed load; it is not the limit of an objective"
+DYNAMIC = (
+    "This is dynamic code, not what you would deploy: without a compiler the services walk "
+    "descriptors in place of generated types, which takes more CPU, and more in some codecs than "
+    "in others. XML and SOAP are left out."
+)
 LIMIT_CAPTION = (
     "Calls arrive at random (Poisson), whether or not replies come. >, <: outside the range of "
     "tested rates; ≥: the engine was the limit."
@@ -57,12 +62,17 @@ def sections(answer: Answer) -> tuple[Section, ...]:
         Section(
             "Which stack to take",
             lead=recommendation,
-            points=[*others, *words(answer)],
+            points=[*others, *remarks(answer)],
             tables=[table(answer), sizes(answer)],
         ),
         *_ladder(answer),
         *_list_omissions(answer),
     )
+
+
+def remarks(answer: Answer) -> tuple[str, ...]:
+    """What the reader has to know of the answer, besides its sentences."""
+    return (*([DYNAMIC] if answer.is_dynamic else []), *words(answer))
 
 
 def map_sections(maps: Sequence[Map]) -> Iterator[Section]:
@@ -128,6 +138,8 @@ def _table(answer: Answer, columns: Mapping[str, Callable[[Row], str]]) -> Table
         for row in _rows(answer)
     ]
     caption = f"p50, p99, CPU and bytes per call {_describe_load(answer)}; {CLOSED}."
+    if answer.is_dynamic:
+        caption = f"Dynamic code. {caption}"
     if any(row.is_bound for row in answer.choice.rows):
         caption = f"{caption} ≥: the client was the limit."
     if answer.question.prices.is_known:
@@ -188,6 +200,7 @@ def to_json(
         "recommended": recommended.reference if recommended else None,
         "figure": choice.figure.name,
         "at_rate": choice.at_rate,
+        "dynamic_code": answer.is_dynamic,
         "threshold": choice.threshold,
         "first": [one.reference for one in choice.first],
         "undecided": {one.candidate.reference: one.comparison.to_json() for one in choice.open},

@@ -74,7 +74,8 @@ def read_version(language: str, title: str) -> str:
     """What the toolchain prints about itself. Raises :class:`BuildError` where it is missing."""
     toolchain = TOOLCHAINS[language]
     program = toolchain.version[0]
-    missing = BuildError(f"{title} needs {program}, which is not in PATH", toolchain.remedy)
+    remedy = f"{toolchain.remedy}; without any compiler `choose --language rust` has dynamic code"
+    missing = BuildError(f"{title} needs {program}, which is not in PATH", remedy)
     if shutil.which(program) is None:
         raise missing
     done = subprocess.run(toolchain.version, capture_output=True, text=True, check=False)

@@ -32,3 +32,5 @@ class Project:
     """Usual time of its first build on two quiet cores."""
     libraries: Mapping[str, str]
     """Version of each library on the path of a call, by name."""
+    is_dynamic: bool = False
+    """Whether the service walks descriptors in place of generated types, and is not built."""

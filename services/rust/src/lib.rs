@@ -18,6 +18,7 @@ mod binding;
 mod codec;
 mod connection;
 mod documents;
+mod dynamic;
 mod faults;
 mod metrics;
 mod mutants;
@@ -31,6 +32,7 @@ pub use documents::config::{
     Collector, ServiceConfig, SocketOptions, Stack, Store, StoreKind, TlsFiles, Writes,
 };
 pub use documents::ready::{Library, Ready, Role};
+pub use dynamic::serve_contract;
 pub use faults::{Every, FaultSwitches, Freeze, Wrong, WrongReplies};
 pub use process::serve_from_stdin;
 pub use refusal::{Refusal, Refused};

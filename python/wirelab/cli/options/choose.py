@@ -88,7 +88,8 @@ class StackOptions:
         metavar="LIST",
         default="go,java",
         show_default=True,
-        help="Languages of the generated services: go, java, rust.",
+        help="Languages of the generated services: go, java, rust; rust alone also without a "
+        "compiler, with dynamic code.",
     )
     patterns: tuple[str, ...] = option(
         "--stacks",

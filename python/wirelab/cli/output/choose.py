@@ -12,7 +12,7 @@ from wirelab.choose import page
 from wirelab.choose.answer import OBJECTIVES, Prices, sentences
 from wirelab.choose.changeover import Map, map_links, map_size, require_lists
 from wirelab.choose.choosing import Answer, Question, answer, refuse_languages, time_words
-from wirelab.choose.ladder import rungs, words
+from wirelab.choose.ladder import rungs
 from wirelab.choose.limits import Limits, find_limits
 from wirelab.choose.plan import Conditions
 from wirelab.choose.source import Message, read_sample
@@ -112,7 +112,7 @@ def _print(found: Answer, maps: Sequence[Map], limits: Limits | None, written: P
     first, *others = sentences(found.choice)
     out.print(fold(first, out.width), "bold")
     limited = [limits.sentence] if limits else []
-    for text in [*others, *words(found), *limited, *(one.sentence for one in maps)]:
+    for text in [*others, *page.remarks(found), *limited, *(one.sentence for one in maps)]:
         out.print(fold(f"• {text}", out.width))
     for made in (page.short_table(found), page.sizes(found)):
         out.print()

@@ -6,6 +6,9 @@ use prost::Message;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// Depth of MessagePack, as serde_json limits that of JSON: the stack is not used up.
+const DEPTH_MAX: usize = 128;
+
 /// Media types that a codec's requests may have; the first is that of replies.
 pub fn media_types(codec: &str) -> &'static [&'static str] {
     match codec {
@@ -76,7 +79,9 @@ pub fn from_msgpack<M: DeserializeOwned>(body: &[u8]) -> Result<M, String> {
         return Err("the body is not a map of MessagePack".to_owned());
     }
     let mut rest = body;
-    let message = M::deserialize(&mut rmp_serde::Deserializer::new(&mut rest)).map_err(text)?;
+    let mut reader = rmp_serde::Deserializer::new(&mut rest);
+    reader.set_max_depth(DEPTH_MAX);
+    let message = M::deserialize(&mut reader).map_err(text)?;
     whole(message, rest)
 }
 

@@ -1,6 +1,6 @@
 //! One call: a request's bytes are answered by a reply's.
 
-use crate::rules::{Number, Numbered, Renumber, Value, digest};
+use super::rules::{Number, Numbered, Renumber, Value, digest};
 
 /// Why a call has no reply.
 pub enum Failure {

@@ -20,11 +20,11 @@ use tonic::transport::server::TcpIncoming;
 use tonic::{Code, Request, Response, Status};
 use tower_service::Service;
 
-use crate::compression::Coding;
-use crate::contract::GRPC_PATH;
-use crate::http::BODY_LIMIT;
-use crate::model;
-use crate::rules::{Number, Numbered, digest, renumber};
+use super::compression::Coding;
+use super::contract::grpc_path;
+use super::http::BODY_LIMIT;
+use super::model;
+use super::rules::{Number, Numbered, digest, renumber};
 
 /// What all calls share.
 pub struct Shared {
@@ -53,7 +53,7 @@ impl Service<http::Request<Body>> for Dispatch {
 
     fn call(&mut self, request: http::Request<Body>) -> Reply {
         // gRPC answers an unknown method with UNIMPLEMENTED, not with an HTTP error.
-        if request.uri().path() != GRPC_PATH {
+        if request.uri().path() != grpc_path() {
             let status = Status::new(Code::Unimplemented, "no such operation");
             return Box::pin(ready(Ok(status.into_http())));
         }

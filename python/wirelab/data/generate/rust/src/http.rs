@@ -21,12 +21,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tower_service::Service;
 
-use crate::codec::media_types;
-use crate::compression::{Coding, DecompressError};
-use crate::contract::ACTION;
-use crate::exchange::{Exchange, Failure};
-use crate::options::Options;
-use crate::soap;
+use super::codec::media_types;
+use super::compression::{Coding, DecompressError};
+use super::contract::{ACTION, write_fault};
+use super::exchange::{Exchange, Failure};
+use super::options::Options;
 
 /// Largest request body, in bytes, as received and decompressed.
 pub const BODY_LIMIT: usize = 128 << 20;
@@ -134,7 +133,7 @@ impl Shared {
         };
         if self.is_soap {
             // SOAP 1.1 section 6.2.
-            let fault = soap::write_fault(code, &text);
+            let fault = write_fault(code, &text);
             return self.represent(StatusCode::INTERNAL_SERVER_ERROR, fault);
         }
         (status, text).into_response()
@@ -173,7 +172,10 @@ async fn plain(coding: Coding, request: Request) -> Result<Request, (StatusCode,
     let Some(sent) = content_coding(request.headers()) else {
         return Ok(request);
     };
-    if !sent.as_bytes().eq_ignore_ascii_case(coding.name().as_bytes()) {
+    if !sent
+        .as_bytes()
+        .eq_ignore_ascii_case(coding.name().as_bytes())
+    {
         let text = format!("the only content-encoding here is {}", coding.name());
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
     }
@@ -181,10 +183,12 @@ async fn plain(coding: Coding, request: Request) -> Result<Request, (StatusCode,
     let too_large = |text| (StatusCode::PAYLOAD_TOO_LARGE, text);
     let body = to_bytes(body, BODY_LIMIT).await;
     let body = body.map_err(|error| too_large(error.to_string()))?;
-    let body = coding.decompress(&body, BODY_LIMIT).map_err(|error| match error {
-        DecompressError::TooLarge => too_large(format!("more than {BODY_LIMIT} bytes")),
-        DecompressError::Broken(error) => (StatusCode::BAD_REQUEST, error.to_string()),
-    })?;
+    let body = coding
+        .decompress(&body, BODY_LIMIT)
+        .map_err(|error| match error {
+            DecompressError::TooLarge => too_large(format!("more than {BODY_LIMIT} bytes")),
+            DecompressError::Broken(error) => (StatusCode::BAD_REQUEST, error.to_string()),
+        })?;
     // The handler sees the request as if it had been sent plain.
     parts.headers.remove(header::CONTENT_ENCODING);
     parts

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::compression::Coding;
-use crate::contract::STACKS;
-use crate::rules::Numbered;
+use super::compression::Coding;
+use super::contract::STACKS;
+use super::rules::Numbered;
 
 /// What the program is to serve, and where.
 pub struct Options {
@@ -96,7 +96,9 @@ impl Options {
     fn check(&self) -> Result<(), String> {
         if !STACKS.contains(&(self.binding.as_str(), self.codec.as_str())) {
             let Options { binding, codec, .. } = self;
-            return Err(format!("binding {binding} with codec {codec} is not offered"));
+            return Err(format!(
+                "binding {binding} with codec {codec} is not offered"
+            ));
         }
         if self.address.1 == 0 || self.reply.as_os_str().is_empty() {
             return Err("--port and --reply are needed".to_owned());
