@@ -33,9 +33,10 @@ class Toolchain:
     remedy: str
 
 
+WITHOUT_COMPILER = "`choose --language rust` needs no compiler"
 TOOLCHAINS = {
-    "go": Toolchain(("go", "version"), "install Go 1.26 or newer"),
-    "java": Toolchain(("javac", "-version"), "install a JDK 17 or newer"),
+    "go": Toolchain(("go", "version"), f"install Go 1.26 or newer; {WITHOUT_COMPILER}"),
+    "java": Toolchain(("javac", "-version"), f"install a JDK 17 or newer; {WITHOUT_COMPILER}"),
     "rust": Toolchain(("cargo", "--version", "--verbose"), "install Rust 1.90 or newer"),
 }
 """By language."""
@@ -74,8 +75,7 @@ def read_version(language: str, title: str) -> str:
     """What the toolchain prints about itself. Raises :class:`BuildError` where it is missing."""
     toolchain = TOOLCHAINS[language]
     program = toolchain.version[0]
-    remedy = f"{toolchain.remedy}; without any compiler `choose --language rust` has dynamic code"
-    missing = BuildError(f"{title} needs {program}, which is not in PATH", remedy)
+    missing = BuildError(f"{title} needs {program}, which is not in PATH", toolchain.remedy)
     if shutil.which(program) is None:
         raise missing
     done = subprocess.run(toolchain.version, capture_output=True, text=True, check=False)
