@@ -78,17 +78,8 @@ pub(crate) struct Flow {
 impl Flow {
     /// `identifications`: what is known of the identifications of client and server.
     pub(crate) fn new(opening: Opening, path: Path, identifications: [Identifications; 2]) -> Flow {
-        let mut directions = [Direction::Request, Direction::Reply].map(|direction| {
-            // What one side takes is as a rule what the other takes.
-            let [own, other] =
-                [direction, direction.opposite()].map(|way| opening.mss[way as usize]);
-            DirectionState::new(direction, other.or(own))
-        });
-        for (state, known) in directions.iter_mut().zip(identifications) {
-            state.identifications.learn(&known);
-        }
         Flow {
-            directions,
+            directions: Flow::build_directions(&opening, identifications),
             tracks_h2_windows: opening.from_syn,
             turns: Turns::new(opening.from_syn),
             account: FlowAccount::default(),
@@ -114,6 +105,19 @@ impl Flow {
         }
     }
 
+    fn build_directions(opening: &Opening, known: [Identifications; 2]) -> [DirectionState; 2] {
+        let mut directions = [Direction::Request, Direction::Reply].map(|direction| {
+            // What one side takes is as a rule what the other takes.
+            let [own, other] =
+                [direction, direction.opposite()].map(|way| opening.mss[way as usize]);
+            DirectionState::new(direction, other.or(own))
+        });
+        for (state, known) in directions.iter_mut().zip(known) {
+            state.identifications.learn(&known);
+        }
+        directions
+    }
+
     /// The same in a time that never goes back, as that of a capture may, and that
     /// leaves room for sums.
     fn monotonic(&mut self, segment: &Segment) -> Segment {
@@ -127,6 +131,9 @@ impl Flow {
     fn segment(&mut self, segment: &Segment) {
         self.handshake.take(segment, &mut self.path);
         if segment.flags.has(Flags::SYN) {
+            if segment.direction == Direction::Request {
+                self.try_again(segment);
+            }
             if let Some(mss) = segment.mss {
                 for state in &mut self.directions {
                     state.sender.announce(segment.direction, mss);
@@ -163,6 +170,18 @@ impl Flow {
             self.directions[way].sent(segment, late, &self.path, &mut self.waiting);
         }
         self.end(segment);
+    }
+
+    /// The same SYN behind a RST of the client, which answered what an older connection had left
+    /// at the server (RFC 9293 section 3.5.1): nothing is closed, and nothing acknowledged.
+    fn try_again(&mut self, segment: &Segment) {
+        if self.ends != [None; 2] || self.closed_at.take().is_none() {
+            return;
+        }
+        self.handshake = Handshake::default();
+        self.handshake.take(segment, &mut self.path);
+        let known = [0, 1].map(|way| self.directions[way].identifications.shared());
+        self.directions = Flow::build_directions(&self.opening, known);
     }
 
     /// What the other side had sent before a segment that acknowledges it.

@@ -18,6 +18,12 @@ struct DirectionState {
     saw_syn: bool,
 }
 
+/// No host sends a SYN with RST or FIN: such flags are damaged (RFC 9293 section 3.10.7).
+#[inline]
+pub(super) fn is_opening(packet: &Packet<'_>) -> bool {
+    packet.flags.0 & (Flags::SYN.0 | Flags::RST.0 | Flags::FIN.0) == Flags::SYN.0
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Connection {
     id: FlowId,
@@ -94,31 +100,71 @@ impl Connection {
         }
     }
 
-    /// A SYN with another number than this connection's begins another one.
-    /// So does a SYN with ACK, unless it answers the SYN that was seen: a server
-    /// that keeps no state (SYN cookies) may answer that twice, with two numbers.
-    #[inline]
+    /// A SYN ([`is_opening`]) with another number than this connection's begins another one, and
+    /// any does behind its end, unless the client was refused and tries again. So does a SYN with
+    /// ACK, unless it answers the SYN that was seen: a server that keeps no state (SYN cookies)
+    /// may answer that twice, with two numbers.
     pub(super) fn is_replaced_by(&self, packet: &Packet<'_>, side: Side) -> bool {
-        // No host sends a SYN with RST or FIN: such flags are damaged (RFC 9293 section 3.10.7).
-        let is_opening = packet.flags.has(Flags::SYN)
-            && !packet.flags.has(Flags::RST)
-            && !packet.flags.has(Flags::FIN);
-        if !is_opening {
-            return false;
-        }
         let direction = self.direction(side);
         // A new incarnation uses another initial sequence number (RFC 9293 section
         // 3.4.1); the same number is the same SYN, sent again.
         let own = self.directions[direction as usize].numbers.base();
-        if own.is_none_or(|base| base == packet.sequence) {
-            return false;
+        let is_other = own.is_some_and(|base| base != packet.sequence);
+        if !packet.flags.has(Flags::ACK) {
+            return is_other || self.ended() && !self.is_refused(direction);
         }
         let peer = &self.directions[direction.opposite() as usize];
         // SYN cookies: RFC 4987 section 3.6.
-        let answers = packet.flags.has(Flags::ACK)
-            && peer.saw_syn
-            && peer.numbers.base() == Some(packet.acknowledgment.wrapping_sub(1));
-        !answers
+        let answers =
+            peer.saw_syn && peer.numbers.base() == Some(packet.acknowledgment.wrapping_sub(1));
+        !answers && (is_other || self.ended() && own.is_none())
+    }
+
+    /// A RST is all that came of the SYN of that direction, or a RST answered what an older
+    /// connection had left at the other side (RFC 9293 section 3.5.1). Its sender may send the
+    /// same SYN again.
+    fn is_refused(&self, direction: Direction) -> bool {
+        let own = &self.directions[direction as usize];
+        let peer = &self.directions[direction.opposite() as usize];
+        // The SYN alone may carry payload (RFC 7413).
+        let has_only_syn = own.reassembly.is_untouched() || peer.numbers.base().is_none();
+        matches!(self.closing, Some(Closing::Reset(_)))
+            && own.saw_syn
+            && has_only_syn
+            && !peer.saw_syn
+            && peer.reassembly.is_untouched()
+    }
+
+    /// A packet behind the report of the end is of this connection: what was sent before, an
+    /// acknowledgment of what was, or RST, whose numbers may be any (RFC 5961 section 3).
+    pub(super) fn has_sent(&self, packet: &Packet<'_>, side: Side) -> bool {
+        let direction = self.direction(side);
+        let own = &self.directions[direction as usize].numbers;
+        let peer = &self.directions[direction.opposite() as usize].numbers;
+        if packet.flags.has(Flags::SYN) {
+            return packet.flags.has(Flags::ACK) && own.base() == Some(packet.sequence);
+        }
+        let is_known = own.covers(packet.sequence, packet.payload_bytes);
+        match packet.payload_bytes {
+            _ if packet.flags.has(Flags::RST) => true,
+            0 if packet.flags.has(Flags::ACK) => is_known || peer.covers(packet.acknowledgment, 0),
+            _ => is_known,
+        }
+    }
+
+    /// Takes such a packet.
+    pub(super) fn take_late(
+        &mut self,
+        packet: &Packet<'_>,
+        side: Side,
+        counts: &mut Counts,
+    ) -> Segment {
+        let direction = self.direction(side);
+        let verdict = self.classify(packet, direction);
+        let repeats = self.directions[direction as usize].sender.repeats;
+        counts.count(packet, verdict, repeats);
+        let offset = self.payload_offset(packet, direction);
+        self.segment(packet, direction, offset, verdict)
     }
 
     /// The packet goes on where this connection is, by its numbers: it is of this connection, or a
@@ -164,6 +210,9 @@ impl Connection {
         observer: &mut impl Observer,
     ) {
         let direction = self.direction(side);
+        if self.closing.is_some() && is_opening(packet) {
+            self.reopen(packet, direction);
+        }
         self.learn_bases(packet, direction);
         self.last_at_ns = packet.at_ns;
         // Before `advance`, which changes the state that the classification compares
@@ -210,6 +259,33 @@ impl Connection {
         }
     }
 
+    /// A SYN behind a refusal, or the answer to one: the connection is not over. What the other
+    /// side sent before, RST included, was of another connection, or of none.
+    #[cold]
+    fn reopen(&mut self, packet: &Packet<'_>, direction: Direction) {
+        let is_answer = packet.flags.has(Flags::ACK);
+        let client = if is_answer {
+            direction.opposite()
+        } else {
+            direction
+        };
+        if !self.is_refused(client) {
+            return;
+        }
+        self.closing = None;
+        if is_answer {
+            return;
+        }
+        self.round_trip_ns = None;
+        let (own, peer) = self.pair(direction);
+        *peer = DirectionState::default();
+        // Its acknowledgments may have had any number.
+        if own.reassembly.is_untouched() {
+            own.numbers.rebase(packet.sequence);
+            own.reassembly = Reassembly::default();
+        }
+    }
+
     /// Where both streams begin: by their SYN, else by the first number seen of
     /// the sender or acknowledged by its peer.
     #[inline]
@@ -218,8 +294,10 @@ impl Connection {
         if packet.flags.has(Flags::SYN) {
             if own.reassembly.is_untouched() && own.numbers.base() != Some(packet.sequence) {
                 // An acknowledgment seen before the SYN may have set another base. It
-                // can be corrected until bytes have been delivered.
+                // can be corrected until bytes have been delivered. Packets before it were
+                // RST, or of another connection.
                 own.numbers.rebase(packet.sequence);
+                own.sender = Sender::default();
             }
             own.saw_syn = true;
         } else if !packet.flags.has(Flags::RST) {
@@ -434,6 +512,16 @@ impl SequenceNumbers {
     fn is_near(&self, sequence: u32) -> bool {
         const NEAR: u64 = 1 << 24;
         self.offset(sequence).abs_diff(self.highest as i64) < NEAR
+    }
+
+    /// These bytes, or the number of the next one, are among those seen or acknowledged, the FIN
+    /// and the probe of a live connection (RFC 9293 section 3.8.4) included.
+    fn covers(&self, sequence: u32, bytes: u32) -> bool {
+        let Some(from) = self.base.map(|_| self.offset(sequence)) else {
+            return false;
+        };
+        let fin = i64::from(bytes == 0);
+        from >= -1 && from + i64::from(bytes) <= self.highest as i64 + fin
     }
 
     #[inline]

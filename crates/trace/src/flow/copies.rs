@@ -60,12 +60,15 @@ impl Copies {
     #[inline(always)]
     pub(super) fn is_copy(&mut self, packet: &Packet<'_>, sender: Sender) -> bool {
         let seen = Seen::of(packet, sender.name);
-        let place = &mut self.places[(seen.same >> 32) as usize % PLACES];
-        let before = std::mem::replace(place, seen);
-        before.same == seen.same
-            && before.way != seen.way
-            && seen.at_ns.abs_diff(before.at_ns) < sender.within_ns
-            && proves(packet, sender)
+        let before = std::mem::replace(&mut self.places[seen.place()], seen);
+        seen.repeats(&before, sender) && proves(packet, sender)
+    }
+
+    /// The same, without remembering it.
+    #[cold]
+    pub(super) fn has(&self, packet: &Packet<'_>, sender: Sender) -> bool {
+        let seen = Seen::of(packet, sender.name);
+        seen.repeats(&self.places[seen.place()], sender) && proves(packet, sender)
     }
 }
 
@@ -95,6 +98,18 @@ impl Seen {
             way: packet.way,
             at_ns: packet.at_ns,
         }
+    }
+
+    #[inline]
+    fn place(&self) -> usize {
+        (self.same >> 32) as usize % PLACES
+    }
+
+    #[inline]
+    fn repeats(&self, before: &Seen, sender: Sender) -> bool {
+        before.same == self.same
+            && before.way != self.way
+            && self.at_ns.abs_diff(before.at_ns) < sender.within_ns
     }
 }
 

@@ -158,6 +158,9 @@ pub trait Observer {
     /// Bytes of a direction that will never come: lost by the capture, cut off by
     /// its snap length, or given up to save memory. The next bytes follow them.
     fn gap(&mut self, flow: FlowId, direction: Direction, offset: u64, bytes: u64);
+    /// A segment of a connection that was reported as closed: sent again, or RST. It counts, and
+    /// is of no flow any more.
+    fn count_late(&mut self, _segment: &Segment) {}
     /// A connection is over. Nothing more comes of that flow. `at_ns` is when it
     /// ended, or was last seen; reported later, because segments may come late: up to 60 s
     /// of the capture, or at its end, or when a new connection has the same ends.

@@ -10,6 +10,7 @@ mod copies;
 pub mod event;
 mod key;
 pub(crate) mod map;
+mod past;
 mod reassembly;
 mod table;
 

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use super::analysis::Counts;
-use super::connection::Connection;
+use super::connection::{Connection, is_opening};
 use super::copies::Copies;
 use super::event::{Closing, Direction, FlowId, Observer, Opening};
 use super::key::{BuildKeyHasher, Key, Side};
+use super::past::Past;
 use super::reassembly;
 use crate::packet::tcp::SynOptions;
 use crate::packet::{Flags, Packet};
@@ -35,7 +36,8 @@ impl Default for Limits {
 }
 
 /// A connection that ended is kept for late packets as long as its ends keep
-/// it in TIME-WAIT (RFC 9293 section 3.6.1; Linux takes 60 s).
+/// it in TIME-WAIT (RFC 9293 section 3.6.1; Linux takes 60 s). Then it is reported, and
+/// packets that are still later are only counted.
 const TIME_WAIT_NS: u64 = 60_000_000_000;
 
 struct Slot {
@@ -63,6 +65,7 @@ pub struct Flows {
     next_id: FlowId,
     counts: Counts,
     copies: Copies,
+    past: Past,
 }
 
 impl Flows {
@@ -83,6 +86,7 @@ impl Flows {
             next_id: 0,
             counts: Counts::default(),
             copies: Copies::default(),
+            past: Past::default(),
         }
     }
 
@@ -104,16 +108,13 @@ impl Flows {
             found => found,
         };
         let slot = match found {
-            Some(slot)
-                if self.slots[slot as usize]
-                    .connection
-                    .is_replaced_by(packet, side) =>
-            {
+            Some(slot) if is_opening(packet) && self.is_replaced(slot, packet, side) => {
                 self.close(slot, Closing::Replaced, observer);
                 self.open(key, side, packet, observer)
             }
             Some(slot) => slot,
-            // Any packet opens a connection, because captures begin in the middle of
+            None if self.is_late(key, side, packet, observer) => return,
+            // Any other packet opens a connection, because captures begin in the middle of
             // some.
             None => self.open(key, side, packet, observer),
         };
@@ -132,11 +133,45 @@ impl Flows {
         };
         let was_ended = connection.ended();
         connection.packet(packet, side, &mut memory, &mut self.counts, observer);
-        // Only at its end: a late packet must not move it back among the live ones.
-        if !was_ended && connection.ended() {
-            self.live.remove(&mut self.slots, slot);
-            self.ended.push(&mut self.slots, slot);
+        // Only at its end, and where its client tries again: a late packet must not move it back
+        // among the live ones.
+        if was_ended != connection.ended() {
+            let (from, to) = match was_ended {
+                true => (&mut self.ended, &mut self.live),
+                false => (&mut self.live, &mut self.ended),
+            };
+            from.remove(&mut self.slots, slot);
+            to.push(&mut self.slots, slot);
         }
+    }
+
+    /// A SYN begins another connection than the one in this slot, which has the same ends.
+    #[cold]
+    fn is_replaced(&self, slot: u32, packet: &Packet<'_>, side: Side) -> bool {
+        let connection = &self.slots[slot as usize].connection;
+        // A copy of its own SYN may come behind a RST.
+        connection.is_replaced_by(packet, side) && !self.copies.has(packet, connection.sender(side))
+    }
+
+    /// A packet of a connection that was reported as closed. It is counted.
+    #[cold]
+    fn is_late(
+        &mut self,
+        key: Key,
+        side: Side,
+        packet: &Packet<'_>,
+        observer: &mut impl Observer,
+    ) -> bool {
+        let Some(connection) = self.past.find(key, side, packet) else {
+            return false;
+        };
+        if self.copies.is_copy(packet, connection.sender(side)) {
+            self.counts.copies += 1;
+        } else {
+            let segment = connection.take_late(packet, side, &mut self.counts);
+            observer.count_late(&segment);
+        }
+        true
     }
 
     /// The capture is over: reports the rest of every connection, the oldest first.
@@ -258,15 +293,21 @@ impl Flows {
             if last_ns.saturating_add(TIME_WAIT_NS) > now_ns {
                 break;
             }
-            self.close(slot, Closing::Unseen, observer);
+            self.forget(slot, observer);
         }
+    }
+
+    /// Reports a connection that ended. Late packets are still known as its own.
+    fn forget(&mut self, slot: u32, observer: &mut impl Observer) {
+        self.close(slot, Closing::Unseen, observer);
+        self.past.add(self.slots[slot as usize].connection.clone());
     }
 
     #[cold]
     fn make_room(&mut self, observer: &mut impl Observer) {
         // Ended connections first: nothing but late duplicates can be lost with them.
         if let Some(slot) = self.ended.first() {
-            self.close(slot, Closing::Unseen, observer);
+            self.forget(slot, observer);
         } else if let Some(slot) = self.live.first() {
             self.counts.forgotten += 1;
             self.close(slot, Closing::Unseen, observer);

@@ -85,9 +85,11 @@ impl ConnectionCounts {
             return;
         };
         connection.packets[segment.direction as usize] += 1;
-        self.sums.refused += u64::from(connection.is_refused_by(segment));
+        let is_refused = connection.is_refused_by(segment);
+        self.sums.refused += u64::from(is_refused);
         let ends = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST);
-        if ends && connection.ended_by.is_none() {
+        // A refusal ends nothing: the client may try again with the same ports.
+        if ends && !is_refused && connection.ended_by.is_none() {
             connection.ended_by = Some(segment.direction);
             let is_client = segment.direction == Direction::Request;
             connection.is_given_up = is_client && connection.in_flight > 0;

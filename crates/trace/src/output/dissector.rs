@@ -237,6 +237,14 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
         }
     }
 
+    fn count_late(&mut self, segment: &Segment) {
+        // Which connections are looked at is known of those that are open.
+        if self.collectors.chosen.is_none() {
+            self.collectors.accounts[segment.direction as usize].segment(segment);
+            self.collectors.series.segment(segment);
+        }
+    }
+
     fn closed(&mut self, flow: FlowId, at_ns: u64, closing: Closing) {
         if self.collectors.is_chosen(flow) {
             // Before `closed`, which forgets the connection.

@@ -152,6 +152,12 @@ impl LoadMeter {
         };
         if segment.flags.has(Flags::SYN) && segment.direction == Direction::Request {
             connection.syn_at_ns.get_or_insert(segment.at_ns);
+            // Refused before, and tried again.
+            if connection.ending && connection.fin.is_none() {
+                connection.ending = false;
+                self.open += 1;
+                self.open_max = self.open_max.max(self.open);
+            }
         }
         // The first FIN ends the use of a connection; TIME-WAIT is not load.
         let ends = segment.flags.has(Flags::FIN) || segment.flags.has(Flags::RST);

@@ -1,10 +1,13 @@
 //! Captures as others make them: conversations with computed times, and the true account of
 //! each.
 
+mod attempts;
 mod buffered;
 mod clocks;
 mod continues;
 mod cut;
+mod hellos;
+mod late;
 mod lookups;
 mod losses;
 mod message_causes;

@@ -9,13 +9,13 @@ use super::script::{Client, MS, Script, Server, causes, ms};
 
 const RTT_US: u64 = 40 * MS;
 
-fn record(kind: u8, body: &[u8]) -> Vec<u8> {
+pub(super) fn record(kind: u8, body: &[u8]) -> Vec<u8> {
     let [high, low] = (body.len() as u16).to_be_bytes();
     [&[kind, 3, 3, high, low][..], body].concat()
 }
 
 /// A message of the handshake, whose content does not matter.
-fn handshake(kind: u8, bytes: usize) -> Vec<u8> {
+pub(super) fn handshake(kind: u8, bytes: usize) -> Vec<u8> {
     let mut body = vec![kind, 0, 0, bytes as u8, 3, 3];
     body.resize(4 + bytes, 0);
     record(22, &body)

@@ -164,6 +164,31 @@ impl Script {
         self.put(connection, Server, SYN | ACK, b"");
     }
 
+    /// A SYN with payload (RFC 7413).
+    pub fn syn_with(&mut self, connection: usize, payload: &[u8]) {
+        self.put(connection, Client, SYN, payload);
+    }
+
+    /// Answers such a SYN, and takes the payload.
+    pub fn syn_ack_all(&mut self, connection: usize) {
+        self.put(connection, Server, SYN | ACK, b"");
+    }
+
+    /// Answers the SYN with RST, whose number is 0 (RFC 9293 section 3.10.7.1).
+    pub fn refuse(&mut self, connection: usize) {
+        let known = &mut self.connections[connection];
+        let first = std::mem::take(&mut known.next[1]);
+        known.next[0] += 1;
+        self.put(connection, Server, RST | ACK, b"");
+        let known = &mut self.connections[connection];
+        (known.next[0], known.next[1]) = (known.next[0] - 1, first);
+    }
+
+    /// The side goes on with this sequence number.
+    pub fn renumber(&mut self, connection: usize, side: Side, next: u32) {
+        self.connections[connection].next[side as usize] = next;
+    }
+
     pub fn ack(&mut self, connection: usize, side: Side) {
         self.put(connection, side, ACK, b"");
     }
@@ -172,8 +197,19 @@ impl Script {
         self.put(connection, side, FIN | ACK, b"");
     }
 
+    /// Sends the FIN again, which was the last that the side sent.
+    pub fn fin_again(&mut self, connection: usize, side: Side) {
+        self.connections[connection].next[side as usize] -= 1;
+        self.fin(connection, side);
+    }
+
     pub fn rst(&mut self, connection: usize, side: Side) {
         self.put(connection, side, RST | ACK, b"");
+    }
+
+    /// RST without ACK, as an answer to a packet that acknowledges what was never sent.
+    pub fn rst_alone(&mut self, connection: usize, side: Side) {
+        self.put(connection, side, RST, b"");
     }
 
     pub fn send(&mut self, connection: usize, side: Side, payload: &[u8]) {

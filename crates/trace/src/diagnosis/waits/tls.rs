@@ -45,6 +45,11 @@ impl TlsTurns {
         self.stage == Stage::Done
     }
 
+    /// The connection is open: what came with its SYN (RFC 7413) began no sooner.
+    pub(super) fn open(&mut self, at: (u64, u64)) {
+        self.began = at;
+    }
+
     /// What the server sends at once behind a handshake of TLS 1.3.
     pub(super) fn is_ticket(&mut self, pending: &Pending, path: &Path) -> bool {
         let segment = &pending.segment;

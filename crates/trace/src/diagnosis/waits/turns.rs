@@ -132,18 +132,20 @@ impl Turns {
         }
         self.last = (at, segment.packet);
         self.dead_ends.take(segment);
+        self.has_sent[segment.direction as usize] = true;
         let is_edge = segment.flags.0 & (Flags::SYN.0 | Flags::FIN.0 | Flags::RST.0) != 0;
         let ends_wait = segment.bytes > 0
             || is_edge
             || segment.kind == SegmentKind::KeepAlive
-            || self.is_opening();
-        self.has_sent[segment.direction as usize] = true;
+            || self.is_opening() && self.is_still_opening(path, sink);
         if !ends_wait {
             return;
         }
         self.settle(path, sink);
         self.pending = Some(Pending::new(segment, gap, self.calls));
-        if self.is_opening() {
+        // Payload is judged behind its bytes, also where it completes the handshake (RFC 9293
+        // section 3.5) or comes with the SYN (RFC 7413): it is what the client asks.
+        if segment.bytes == 0 && self.is_opening() {
             self.settle(path, sink);
         }
     }
@@ -155,6 +157,13 @@ impl Turns {
 
     fn is_opening(&self) -> bool {
         matches!(self.stage, Stage::Connecting | Stage::Refused)
+    }
+
+    /// The same, behind the packet that waits to be judged.
+    #[cold]
+    fn is_still_opening(&mut self, path: &Path, sink: &mut Sink) -> bool {
+        self.settle(path, sink);
+        self.is_opening()
     }
 
     /// Of one side nothing was captured.
@@ -445,6 +454,7 @@ impl Turns {
             && self.stage == Stage::Connecting
         {
             self.stage = Stage::Open;
+            self.tls.open((segment.at_ns, segment.packet));
         }
     }
 
