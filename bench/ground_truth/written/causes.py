@@ -299,8 +299,8 @@ def streams_limited(capture: Conversation) -> None:
 CAUSES: tuple[Scenario, ...] = (
     Scenario("dribbled writes", write_dribbled, ("dribbled-writes",)),
     Scenario("uneven stream", uneven, ("uneven-stream", "dribbled-writes")),
-    Scenario("buffered stream", write_buffered, ("buffered-stream",)),
-    Scenario("buffered stream without times", write_cut, ("buffered-stream",)),
+    Scenario("buffered stream", write_buffered, ("events-in-bursts",)),
+    Scenario("buffered stream without times", write_cut, ("events-in-bursts",)),
     Scenario("stream at once", write_passed_on),
     Scenario("split writes", split, ("split-writes",)),
     Scenario("connection per call", connection_per_call, ("connection-per-call",)),

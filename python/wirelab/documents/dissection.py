@@ -1179,7 +1179,7 @@ Cause = Literal[
     "server-think-time",
     "connection-per-call",
     "split-writes",
-    "buffered-stream",
+    "events-in-bursts",
     "uneven-stream",
     "dribbled-writes",
     "sender-stalled",

@@ -1,7 +1,7 @@
 //! Which stalls an exchange met, and which of its time is attributed to which cause.
 
 use crate::diagnosis::cause::Cause;
-use crate::diagnosis::causes::{buffered_stream, reply, small_segments};
+use crate::diagnosis::causes::{events_in_bursts, reply, small_segments};
 use crate::diagnosis::finding::Occurrence;
 use crate::diagnosis::flow::Flow;
 use crate::diagnosis::path::Path;
@@ -110,7 +110,7 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     }
     stalls.extend(reply::continue_wait(exchange, flow.continue_wait(exchange)));
     stalls.extend(split_writes(flow, exchange));
-    stalls.extend(buffered_stream::held(exchange, &flow.turns.ring));
+    stalls.extend(events_in_bursts::held(exchange, &flow.turns.ring));
     stalls.extend(waits_of(flow, exchange));
     stalls.extend(behind_others(flow, exchange));
     // Invariant of `attribute`: the more specific cause comes first and takes the time.
@@ -438,7 +438,7 @@ fn is_significant(share: &Share, length: u64) -> bool {
         // A loss is a fact however short; a wait is one only by its length.
         Cause::SynRetransmission | Cause::TailLoss | Cause::DataRetransmission => share.ns > 0,
         Cause::LongPath => share.ns >= LONG_PATH_MIN_NS && share.ns >= length / LARGE_SHARE_DIVISOR,
-        Cause::BufferedStream
+        Cause::EventsInBursts
         | Cause::UnevenStream
         | Cause::DribbledWrites
         | Cause::SenderStalled => share.ns >= PAUSE_MIN_NS && share.ns >= length / SHARE_DIVISOR,

@@ -42,7 +42,7 @@ pub enum Cause {
     /// One message began in a segment that could have carried more of it.
     SplitWrites,
     /// The events of a stream waited in a buffer until it was full.
-    BufferedStream,
+    EventsInBursts,
     /// The messages of a stream came at uneven intervals.
     UnevenStream,
     /// A message came in three or more pieces with pauses of its sender between them.
@@ -119,7 +119,7 @@ impl Cause {
         Cause::ServerThinkTime,
         Cause::ConnectionPerCall,
         Cause::SplitWrites,
-        Cause::BufferedStream,
+        Cause::EventsInBursts,
         Cause::UnevenStream,
         Cause::DribbledWrites,
         Cause::SenderStalled,
@@ -213,7 +213,7 @@ mod tests {
                 "server-think-time",
                 "connection-per-call",
                 "split-writes",
-                "buffered-stream",
+                "events-in-bursts",
                 "uneven-stream",
                 "dribbled-writes",
                 "sender-stalled",

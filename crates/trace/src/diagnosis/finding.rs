@@ -257,7 +257,7 @@ fn sentence(figures: &Figures) -> String {
         Cause::ServerThinkTime => "the server had the whole request and sent nothing, for longer than the network delay and its variation explain".to_string(),
         Cause::ConnectionPerCall => "a connection was opened for this one exchange".to_string(),
         Cause::SplitWrites => format!("the {sender} sent a message in two writes, the first of less than a segment"),
-        Cause::BufferedStream => format!("the events of a stream of the {sender} came in bursts: their own times, or bursts of one size that end inside an event, show that a buffer held them between their maker and this capture, in a proxy or in the {sender}"),
+        Cause::EventsInBursts => format!("the events of a stream of the {sender} came in bursts: their own times, or bursts of one size that end inside an event, show that a buffer held them between their maker and this capture, in a proxy or in the {sender}"),
         Cause::UnevenStream => format!("the {sender} sent the messages of a stream at uneven intervals"),
         Cause::DribbledWrites => format!("the {sender} sent a message in several pieces and paused between them"),
         Cause::SenderStalled => format!("the {sender} paused in the middle of a message, with nothing in its way"),

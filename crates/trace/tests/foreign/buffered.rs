@@ -57,7 +57,7 @@ fn in_tens(made_ms: impl Fn(u64) -> u64) -> Dissection {
 #[test]
 fn events_that_come_together_and_were_made_one_by_one_were_held() {
     let dissection = in_tens(|number| (number + 1) * INTERVAL_MS);
-    let found = finding(&dissection, Cause::BufferedStream);
+    let found = finding(&dissection, Cause::EventsInBursts);
     // Of each burst the first event waited for nine others.
     assert!((found.ms_total - 6.0 * 900.0).abs() < 1.0, "{found:?}");
     assert!(found.words.contains("buffer"), "{}", found.words);
@@ -78,20 +78,20 @@ fn events_that_come_as_they_are_made_were_not_held() {
         );
     }
     script.fin(connection, Server);
-    assert!(!causes(&script.dissect()).contains(&Cause::BufferedStream));
+    assert!(!causes(&script.dissect()).contains(&Cause::EventsInBursts));
 }
 
 #[test]
 fn events_that_are_made_together_were_not_held() {
     let dissection = in_tens(|number| (number / 10 + 1) * 10 * INTERVAL_MS + number % 10);
-    assert!(!causes(&dissection).contains(&Cause::BufferedStream));
+    assert!(!causes(&dissection).contains(&Cause::EventsInBursts));
 }
 
 #[test]
 fn a_history_that_is_sent_again_was_not_held() {
     // Events of one hour, ten for each second of the reply.
     let dissection = in_tens(|number| number * 60_000);
-    assert!(!causes(&dissection).contains(&Cause::BufferedStream));
+    assert!(!causes(&dissection).contains(&Cause::EventsInBursts));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_single_clump_is_not_taken_for_a_buffer() {
         send(&mut script, connection, pause, &made);
     }
     script.fin(connection, Server);
-    assert!(!causes(&script.dissect()).contains(&Cause::BufferedStream));
+    assert!(!causes(&script.dissect()).contains(&Cause::EventsInBursts));
 }
 
 /// Events without times, in pieces of `bytes`, one every second.
@@ -134,7 +134,7 @@ fn in_pieces(bytes: impl Fn(u64) -> usize, is_closed: bool) -> Dissection {
 fn pieces_of_one_size_that_end_inside_events_are_those_of_a_buffer() {
     for is_closed in [true, false] {
         let dissection = in_pieces(|_| 1_000, is_closed);
-        let found = finding(&dissection, Cause::BufferedStream);
+        let found = finding(&dissection, Cause::EventsInBursts);
         // The rest of an event waited for each of the pieces but the first two.
         assert!(found.ms_total >= 5_990.0, "{found:?}");
     }
@@ -143,13 +143,13 @@ fn pieces_of_one_size_that_end_inside_events_are_those_of_a_buffer() {
 #[test]
 fn pieces_that_end_with_events_are_those_of_a_server() {
     let dissection = in_pieces(|_| 15 * 64, true);
-    assert!(!causes(&dissection).contains(&Cause::BufferedStream));
+    assert!(!causes(&dissection).contains(&Cause::EventsInBursts));
 }
 
 #[test]
 fn pieces_of_unequal_sizes_are_not_taken_for_full_buffers() {
     let dissection = in_pieces(|piece| 700 + 130 * (piece as usize * 5 % 8), true);
-    assert!(!causes(&dissection).contains(&Cause::BufferedStream));
+    assert!(!causes(&dissection).contains(&Cause::EventsInBursts));
 }
 
 #[test]
@@ -171,6 +171,6 @@ fn a_clock_that_steps_back_and_extreme_times_are_not_taken_for_a_buffer() {
         }
         script.fin(connection, Server);
         let dissection = script.dissect();
-        assert!(!causes(&dissection).contains(&Cause::BufferedStream));
+        assert!(!causes(&dissection).contains(&Cause::EventsInBursts));
     }
 }

@@ -38,7 +38,7 @@ _ADVICE = {
         ".NET: `ExpectContinue = false`; Node.js as a server: `checkContinue` must call "
         "`writeContinue()`; nginx answers 100 by itself"
     ),
-    "buffered-stream": (
+    "events-in-bursts": (
         "let every part between the server and the client pass events on at once. nginx: "
         "`proxy_buffering off`, or `X-Accel-Buffering: no` in the reply, and no gzip for "
         "text/event-stream; Caddy: `flush_interval -1`; HAProxy: `option http-no-delay`; Apache: "

@@ -1,8 +1,8 @@
 //! The patterns by which each cause is recognised.
 
-pub(super) mod buffered_stream;
 pub(super) mod congestion;
 pub(super) mod connection_setup;
+pub(super) mod events_in_bursts;
 pub(super) mod fragments;
 pub(super) mod http2;
 pub(super) mod identification;

@@ -1,6 +1,6 @@
 //! messages-coalesced by the messages' own times: those that were made apart came together, the
 //! last of them just made. Of a history that is sent again the last one is old, or all were made
-//! before it was asked for. Server-sent events have a finding of their own (buffered-stream).
+//! before it was asked for. Server-sent events have a finding of their own (events-in-bursts).
 
 use std::collections::BTreeMap;
 

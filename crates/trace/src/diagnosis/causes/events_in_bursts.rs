@@ -1,4 +1,4 @@
-//! Streams of events that a buffer holds on their way: buffered-stream.
+//! Streams of events that a buffer holds on their way: events-in-bursts.
 //!
 //! A server that has several events at once sends them in one burst, too. Two things show that
 //! events waited:
@@ -44,7 +44,7 @@ pub(crate) fn held(exchange: &Exchange, waits: &WaitRing) -> Vec<Stall> {
         let (burst, before) = (&bursts[place], place.checked_sub(1));
         let to = burst.at_ns[0];
         Stall {
-            cause: Cause::BufferedStream,
+            cause: Cause::EventsInBursts,
             direction: exchange.caller.opposite(),
             from,
             released: to,
