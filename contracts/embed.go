@@ -1,4 +1,4 @@
-// Package contracts holds the generated descriptions that services in Go hand out.
+// Package contracts holds the generated descriptions that services in Go hand out or read by.
 package contracts
 
 import "embed"
@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed wsdl/*.wsdl
 var WSDL embed.FS
+
+// Avro has the folder avro, one file per contract with the union of its records.
+//
+//go:embed avro/*.avsc
+var Avro embed.FS

@@ -5,6 +5,7 @@
 use wirelab_wire::fuzzing;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| match env!("CARGO_BIN_NAME") {
+    "avro" => fuzzing::fuzz_avro(data),
     "cdr" => fuzzing::fuzz_cdr(data),
     "chat" => fuzzing::fuzz_chat(data),
     "giop_client" => fuzzing::fuzz_giop_client(data),

@@ -24,11 +24,13 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = Path("docs/add-a-stack.md")
 PART = "counts of tools/stack_files.py"
 TERMS = {
+    "avro": r"avro",
     "cbor": r"cbor|ciborium",
     "iiop": r"iiop|giop|\bcdr\b|corba|jacorb",
 }
 """What code calls each codec or binding that is counted: its name, formats and libraries."""
 SHOWN = {
+    "avro": "codec `avro` of rest, in Rust, Go and Java",
     "cbor": "codec `cbor` of rest, in Rust, Go and Java",
     "iiop": "binding `iiop`, in Rust and Java",
 }

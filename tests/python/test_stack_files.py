@@ -11,8 +11,9 @@ from tools.stack_files import code_of, count_lists, find
 NAMES = ("json", "cbor", "soap-rpc", "iiop")
 
 
-def test_a_codec_of_rest_in_three_languages_is_in_8_files_and_4_lists() -> None:
-    found = list(find("cbor", stack_files.list_tracked()))
+@pytest.mark.parametrize("codec", ["avro", "cbor"])
+def test_a_codec_of_rest_in_three_languages_is_in_8_files_and_4_lists(codec: str) -> None:
+    found = list(find(codec, stack_files.list_tracked()))
     assert {one.area for one in found} >= {f"service in {name}" for name in ("Rust", "Go", "Java")}
     assert len(found) <= 8
     assert sum(one.lists for one in found) <= 4

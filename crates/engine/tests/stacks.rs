@@ -29,8 +29,8 @@ struct Defaults<'a> {
 #[derive(Deserialize)]
 struct Offer<'a> {
     binding: &'a str,
-    #[serde(borrow)]
-    codecs: Vec<&'a str>,
+    /// Where there are none: those of the binding that carry every message.
+    codecs: Option<Vec<&'a str>>,
     transports: Option<Vec<&'a str>>,
     contracts: Option<Vec<&'a str>>,
 }
@@ -59,7 +59,16 @@ fn stacks_of(contract: &str) -> Vec<Point> {
         let transports = offer
             .transports
             .unwrap_or(manifest.defaults.transports.clone());
-        for codec in offer.codecs.into_iter().filter(|codec| *codec != "text") {
+        let codecs = offer.codecs.unwrap_or_else(|| {
+            let binding: Binding = offer.binding.parse().expect("a binding");
+            binding
+                .row()
+                .codecs
+                .iter()
+                .map(|codec| codec.name())
+                .collect()
+        });
+        for codec in codecs.into_iter().filter(|codec| *codec != "text") {
             found.extend(
                 transports
                     .iter()

@@ -40,6 +40,8 @@ values! {
         Cbor = "cbor",
         /// MessagePack by the same mapping, with its own integers and bytes.
         Msgpack = "msgpack",
+        /// Avro's binary encoding by the schemas of contracts/avro, which are not sent.
+        Avro = "avro",
         /// Protocol Buffers.
         Protobuf = "protobuf",
         /// XML by the mapping of contracts/README.md.
@@ -84,6 +86,7 @@ pub const BINDINGS: &[BindingRow] = &[
             Codec::Xml,
             Codec::Cbor,
             Codec::Msgpack,
+            Codec::Avro,
         ],
         transports: WEB,
         transports_because: "rest and soap are spoken over HTTP",
@@ -146,8 +149,8 @@ impl Binding {
 pub enum CodecFamily {
     /// The text of one field, without its name.
     Text,
-    /// Maps whose keys are the names of the fields, in a format that marks its types itself.
-    SelfDescribing,
+    /// Formats with a serializer and a deserializer of serde.
+    Serde,
     /// Protocol Buffers: numbers of fields, types by the schema.
     Protobuf,
     /// XML elements by the names of the fields, without an envelope.
@@ -166,7 +169,7 @@ impl Codec {
     pub const fn family(self) -> CodecFamily {
         match self {
             Codec::Text => CodecFamily::Text,
-            Codec::Json | Codec::Cbor | Codec::Msgpack => CodecFamily::SelfDescribing,
+            Codec::Json | Codec::Cbor | Codec::Msgpack | Codec::Avro => CodecFamily::Serde,
             Codec::Protobuf => CodecFamily::Protobuf,
             Codec::Xml => CodecFamily::Xml,
             Codec::SoapLiteral | Codec::SoapRpc | Codec::SoapEncoded => CodecFamily::Soap,
@@ -178,7 +181,7 @@ impl Codec {
     /// True of JSON and the formats with its data model: a message is a map by field names.
     #[must_use]
     pub const fn is_self_describing(self) -> bool {
-        matches!(self.family(), CodecFamily::SelfDescribing)
+        matches!(self, Codec::Json | Codec::Cbor | Codec::Msgpack)
     }
 
     /// The codec of a REST body with that media type, which must come without parameters.
@@ -201,6 +204,7 @@ impl Codec {
             Codec::Json => "application/json",
             Codec::Cbor => "application/cbor",
             Codec::Msgpack => "application/vnd.msgpack",
+            Codec::Avro => "application/avro",
             // The name that Spring's ProtobufHttpMessageConverter takes.
             Codec::Protobuf => "application/x-protobuf",
             Codec::Xml => "application/xml",

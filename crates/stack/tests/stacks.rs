@@ -72,6 +72,7 @@ fn legal_stacks_are_taken() {
         json!({"binding": "rest", "codec": "protobuf", "transport": "http/2"}),
         json!({"binding": "rest", "codec": "cbor", "compression": "zstd"}),
         json!({"binding": "rest", "codec": "msgpack", "security": "mtls"}),
+        json!({"binding": "rest", "codec": "avro", "end_of_message": "chunked"}),
         json!({"binding": "rest", "store": "h2", "repository": "jdbc", "fetch": "join"}),
         json!({"binding": "grpc", "mapper": "off", "validation": "off"}),
         json!({"binding": "soap", "soap": "1.2", "codec": "soap-rpc"}),

@@ -110,6 +110,7 @@ impl TypeVisitor for ReadAll<'_> {
                 MessageFormat::from(Codec::Xml),
                 text("xml").as_bytes().to_vec(),
             ),
+            (MessageFormat::from(Codec::Avro), unhex(text("avro"))),
             (cdr(ByteOrder::Big), unhex(text("cdr_big"))),
             (cdr(ByteOrder::Little), unhex(text("cdr_little"))),
         ];
@@ -169,7 +170,11 @@ impl TypeVisitor for Refuses<'_> {
 fn what_must_be_refused_is_refused() {
     let committed = read_committed();
     let big = MessageFormat::from(Codec::Cdr).in_order(ByteOrder::Big);
-    for (list, format) in [("refused_xml", Codec::Xml.into()), ("refused_cdr_big", big)] {
+    for (list, format) in [
+        ("refused_xml", Codec::Xml.into()),
+        ("refused_cdr_big", big),
+        ("refused_avro", Codec::Avro.into()),
+    ] {
         let vectors = committed[list].as_array().unwrap();
         // An empty list would pass.
         assert!(vectors.len() > 10);

@@ -1,5 +1,6 @@
 //! Codecs and sessions of the engine, and a search for inputs that make them fail.
 
+mod avro;
 mod codec;
 mod compression;
 mod encodings;

@@ -16,6 +16,7 @@ Codec = Literal[
     "json",
     "cbor",
     "msgpack",
+    "avro",
     "protobuf",
     "xml",
     "soap-literal",

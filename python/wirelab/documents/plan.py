@@ -511,6 +511,7 @@ class Stack(
             "json",
             "cbor",
             "msgpack",
+            "avro",
             "protobuf",
             "xml",
             "soap-literal",

@@ -249,6 +249,7 @@ Codec = Literal[
     "json",
     "cbor",
     "msgpack",
+    "avro",
     "protobuf",
     "xml",
     "soap-literal",

@@ -75,6 +75,7 @@ class Stack(
             "json",
             "cbor",
             "msgpack",
+            "avro",
             "protobuf",
             "xml",
             "soap-literal",

@@ -252,6 +252,13 @@ def default(binding: str, axis: str) -> str:
     return BY_NAME[axis].default
 
 
+def full_codecs(binding: str) -> list[str]:
+    """The codecs of a binding that carry every message; empty for an unknown binding."""
+    row = document.bindings.get(binding)
+    # Text is the content of one field.
+    return [codec for codec in row.codecs if codec != "text"] if row else []
+
+
 def axis(name: str) -> Axis:
     """The axis of that name. Raises :class:`StackError` with a suggestion."""
     found = BY_NAME.get(name)

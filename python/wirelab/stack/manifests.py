@@ -15,7 +15,7 @@ import msgspec
 
 from wirelab import installation
 from wirelab.errors import LabError, StackError
-from wirelab.stack.axes import BY_NAME
+from wirelab.stack.axes import BY_NAME, full_codecs
 from wirelab.stack.reference import Stack
 from wirelab.stack.suggestions import did_you_mean
 
@@ -233,7 +233,8 @@ def load(folder: Path | None = None) -> Catalogue:
 
 
 class _Entries(msgspec.Struct):
-    """The entries of a manifest as written: what one does not state is as in ``defaults``."""
+    """The entries of a manifest as written: what one does not state is as in ``defaults``; codecs
+    are those of its binding that carry every message."""
 
     serves: tuple[dict[str, msgspec.Raw], ...]
     defaults: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict)
@@ -244,8 +245,15 @@ def _complete(content: bytes) -> bytes:
     entries = msgspec.json.decode(content, type=_Entries)
     manifest = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
     manifest.pop("defaults", None)
-    serves = [entries.defaults | stated for stated in entries.serves]
+    serves = [_with_codecs(entries.defaults | stated) for stated in entries.serves]
     return msgspec.json.encode({**manifest, "serves": serves})
+
+
+def _with_codecs(entry: dict[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
+    if "codecs" in entry or "binding" not in entry:
+        return entry
+    binding = msgspec.json.decode(entry["binding"], type=str)
+    return {**entry, "codecs": msgspec.Raw(msgspec.json.encode(full_codecs(binding)))}
 
 
 def _read(path: Path) -> Manifest:

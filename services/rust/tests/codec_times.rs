@@ -57,7 +57,7 @@ fn assert_timed(service: &Service, operation: &str, path: &str) {
 
 #[test]
 fn what_is_timed_are_the_bytes_of_the_reply() {
-    for codec in ["json", "protobuf", "xml", "cbor", "msgpack"] {
+    for codec in ["json", "protobuf", "xml", "cbor", "msgpack", "avro"] {
         let service = start_keeping(&rest(codec), "transfer");
         assert_timed(&service, "Hello", "/transfer/hello");
     }

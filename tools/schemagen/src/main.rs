@@ -1,5 +1,5 @@
 //! Writes the generated documents of the repository: JSON Schemas of what processes exchange,
-//! the tables of stacks, and XSD, WSDL, CORBA IDL and OpenAPI of the contracts.
+//! the tables of stacks, and XSD, WSDL, CORBA IDL, Avro schemas and OpenAPI of the contracts.
 //!
 //! `make generate` calls it. Exit codes: 0 done, 2 a contract is outside the profile, 3 a file
 //! could not be read or written.
@@ -33,7 +33,7 @@ enum Verb {
         /// The file.
         file: PathBuf,
     },
-    /// Write XSD, WSDL, CORBA IDL and OpenAPI of contracts.
+    /// Write XSD, WSDL, CORBA IDL, Avro schemas and OpenAPI of contracts.
     Contracts(contracts::Arguments),
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use wirelab_contract::{Call, Contract, Operation, Reply, State, Store};
-use wirelab_stack::{Binding, Codec};
+use wirelab_stack::{Binding, Codec, CodecFamily};
 use wirelab_verify::{Exam, Finding, Response, Section, Subject as _};
 use wirelab_wire::codec::transcode;
 
@@ -135,11 +135,11 @@ impl Sender {
     }
 
     /// Inputs that are not a message of the codec, from the document that lists them: that of the
-    /// messages for their source formats, JSON and protobuf, that of the encodings for formats
-    /// that are derived from JSON.
+    /// messages for their source formats, JSON and protobuf, that of the encodings for the other
+    /// formats that serde writes.
     fn read_refused(&self) -> Result<Vec<Refused>, String> {
         let codec = self.connection.codec;
-        let derived = codec.is_self_describing() && codec != Codec::Json;
+        let derived = codec.family() == CodecFamily::Serde && codec != Codec::Json;
         let document = if derived { ENCODINGS } else { VECTORS };
         let lists: HashMap<String, Value> = read(document)?;
         let list = lists.get(&format!("refused_{codec}"));

@@ -16,6 +16,7 @@ struct Encodings {
     refused_cdr_big: Vec<Refused>,
     refused_cbor: Vec<Refused>,
     refused_msgpack: Vec<Refused>,
+    refused_avro: Vec<Refused>,
 }
 
 /// One value and its encodings.
@@ -29,6 +30,8 @@ struct Accepted {
     cbor: String,
     /// Hexadecimal.
     msgpack: String,
+    /// Hexadecimal.
+    avro: String,
     /// Hexadecimal.
     protobuf: String,
     xml: String,
@@ -61,6 +64,7 @@ pub fn format_document() -> String {
         refused_cdr_big: list_refused_cdr(),
         refused_cbor: list_refused_cbor(),
         refused_msgpack: list_refused_msgpack(),
+        refused_avro: list_refused_avro(),
     };
     serde_json::to_string_pretty(&encodings).expect("vectors have string keys") + "\n"
 }
@@ -91,6 +95,7 @@ impl TypeVisitor for Encode {
             json: text(Codec::Json),
             cbor: hex(&MessageFormat::from(Codec::Cbor).write(&message)),
             msgpack: hex(&MessageFormat::from(Codec::Msgpack).write(&message)),
+            avro: hex(&MessageFormat::from(Codec::Avro).write(&message)),
             protobuf: hex(&MessageFormat::from(Codec::Protobuf).write(&message)),
             xml_variants: xml_variants::of(&xml),
             xml,
@@ -209,5 +214,39 @@ fn list_refused_msgpack() -> Vec<Refused> {
         refused("CreditRequest", "a text for a number", "81a2616da131"),
         refused("CreditRequest", "more than int32", "81a2616dce80000000"),
         refused("SubmitRequest", "2^32 - 1 records", "81a77265636f726473ddffffffff"),
+    ]
+}
+
+/// Bytes by Avro's binary encoding: integers in zigzag, so that `02` is 1 and `01` is -1. A text
+/// is its length and its bytes, an array blocks of a count and that number of items, and then `00`.
+#[rustfmt::skip]
+fn list_refused_avro() -> Vec<Refused> {
+    let refused = |message, why, parts: &[&str]| Refused { message, why, input: parts.concat() };
+    let submit = |why, parts: &[&str]| refused("SubmitRequest", why, parts);
+    let (batch, record) = ("0261", "0202026200");
+    // 2^62 and -2^63: ten bytes of seven bits each, least significant first.
+    let (huge, least) = ("80".repeat(9) + "01", "ff".repeat(9) + "01");
+    let (more, less) = ("8080808010", "8180808010");
+    let weight = "00".repeat(8);
+    vec![
+        submit("nothing", &[]),
+        submit("cut off in a text", &["0461"]),
+        submit("cut off in a record", &[batch, "02", &record[..4]]),
+        submit("cut off before the end of an array", &[batch, "02", record]),
+        submit("more behind it", &[batch, "00", "00"]),
+        submit("a text that is not UTF-8", &["04c328", "00"]),
+        submit("a negative length", &["0161", "00"]),
+        submit("a text longer than the message", &["2061", "00"]),
+        submit("a text of 2^62 bytes", &[&huge, "61", "00"]),
+        submit("a length of more than 64 bits", &["ff", &least, "61", "00"]),
+        submit("2^62 records", &[batch, &huge]),
+        submit("2^62 records after one", &[batch, "02", record, &huge]),
+        submit("-2^63 records", &[batch, &least, "00"]),
+        submit("2^62 bytes of records", &[batch, "01", &huge]),
+        refused("CreditRequest", "more than int32", &["02", more]),
+        refused("CreditRequest", "less than int32", &["02", less]),
+        refused("UploadRequest", "bytes longer than the message", &["0aab"]),
+        refused("UploadRequest", "a negative length of bytes", &["01"]),
+        refused("BookRequest", "a boolean of 2", &[batch, "0200", batch, "02", &weight, "00"]),
     ]
 }

@@ -11,7 +11,7 @@ use wirelab_contract::{
 use wirelab_stack::{Binding, CodecFamily};
 
 use super::error::require;
-use super::{Codec, Mismatch, Unsupported, protobuf, self_describing, token_xml};
+use super::{Codec, Mismatch, Unsupported, protobuf, serde_formats, token_xml};
 use crate::cdr::{self, ByteOrder};
 use crate::soap::{self, EnvelopeError, Response, Style, UsernameToken, Version};
 use crate::token_xml::{Decoder, Document, Encoder, TokenCache};
@@ -224,7 +224,7 @@ impl MessageFormat {
     /// A reply without an envelope.
     fn write_body<M: Message>(self, operation: Operation, reply: &M) -> Vec<u8> {
         match (self.codec, reply_body(operation)) {
-            (Codec::Json, ReplyBody::List) => self_describing::json_list(reply),
+            (Codec::Json, ReplyBody::List) => serde_formats::json_list(reply),
             (_, ReplyBody::Empty) => Vec::new(),
             _ => self.write(reply),
         }
@@ -289,7 +289,7 @@ impl MessageFormat {
             // Only JSON has a bare array; the other codecs of REST keep the message around
             // a list.
             Codec::Json => match reply_body(O::OPERATION) {
-                ReplyBody::List => self_describing::parse_json_list(bytes),
+                ReplyBody::List => serde_formats::parse_json_list(bytes),
                 ReplyBody::Empty => read_empty(bytes),
                 ReplyBody::Message => self.read(bytes),
             },
@@ -315,7 +315,7 @@ impl MessageFormat {
         const BOUNDED: &str = "the contracts bound messages";
         if const { M::CONTRACT.is_json_and_protobuf_only() } {
             return match self.codec {
-                Codec::Json => self_describing::append_json(message, out),
+                Codec::Json => serde_formats::append_json(message, out),
                 Codec::Protobuf => message.encode(out).expect("memory grows"),
                 other => panic!("{other} has no form for {}", M::NAME),
             };
@@ -323,7 +323,7 @@ impl MessageFormat {
         match self.codec.family() {
             // The one message in text is Hello's request, which has no fields.
             CodecFamily::Text => {}
-            CodecFamily::SelfDescribing => self_describing::append(self.codec, message, out),
+            CodecFamily::Serde => serde_formats::append(self.codec, message, out),
             // prost reports only a buffer that is too small, which a `Vec` never is.
             CodecFamily::Protobuf => message.encode(out).expect("memory grows"),
             CodecFamily::Xml => xml::write(message, out),
@@ -346,14 +346,14 @@ impl MessageFormat {
         let protobuf = || lists::from_protobuf(bytes).map_err(|error| self.malformed(&error));
         if const { M::CONTRACT.is_json_and_protobuf_only() } {
             return match self.codec {
-                Codec::Json => self_describing::parse_json(bytes),
+                Codec::Json => serde_formats::parse_json(bytes),
                 Codec::Protobuf => protobuf(),
                 other => panic!("{other} has no form for {}", M::NAME),
             };
         }
         match self.codec.family() {
             CodecFamily::Text => read_text(bytes),
-            CodecFamily::SelfDescribing => self_describing::parse(self.codec, bytes),
+            CodecFamily::Serde => serde_formats::parse(self.codec, bytes),
             CodecFamily::Protobuf => protobuf(),
             CodecFamily::Xml => xml::from_slice(bytes).map_err(|error| self.misread(&error)),
             CodecFamily::Cdr => {
@@ -369,7 +369,7 @@ impl MessageFormat {
     pub(super) fn has_view(self) -> bool {
         match self.codec.family() {
             CodecFamily::Text | CodecFamily::Xml | CodecFamily::Soap => true,
-            CodecFamily::SelfDescribing => self_describing::has_view(self.codec),
+            CodecFamily::Serde => serde_formats::has_view(self.codec),
             // Protobuf has views of its own (protobuf.rs).
             CodecFamily::Protobuf | CodecFamily::Cdr | CodecFamily::TokenXml => false,
         }
@@ -396,11 +396,11 @@ impl MessageFormat {
         }
         match self.codec.family() {
             CodecFamily::Text => read_text(bytes),
-            CodecFamily::SelfDescribing if self.has_view() => self_describing::parse_json(bytes),
+            CodecFamily::Serde if self.has_view() => serde_formats::parse_json(bytes),
             CodecFamily::Xml => xml::from_slice_as(bytes, operation.contract().namespace(), name)
                 .map_err(|error| self.misread(&error)),
             CodecFamily::Soap => unreachable!("envelopes were handled above"),
-            CodecFamily::SelfDescribing
+            CodecFamily::Serde
             | CodecFamily::Protobuf
             | CodecFamily::Cdr
             | CodecFamily::TokenXml => {
@@ -426,10 +426,10 @@ impl MessageFormat {
         let contract = operation.contract();
         match self.codec.family() {
             CodecFamily::Text => Ok(text(body)?.to_owned()),
-            CodecFamily::SelfDescribing if contract == Contract::Petclinic => {
-                self_describing::error_info(self.codec, body)
+            CodecFamily::Serde if contract == Contract::Petclinic => {
+                serde_formats::error_info(self.codec, body)
             }
-            CodecFamily::SelfDescribing => self_describing::error(self.codec, body),
+            CodecFamily::Serde => serde_formats::error(self.codec, body),
             // A message with the error's text as field 1.
             CodecFamily::Protobuf => Ok(protobuf::hello(body)?.text.into_owned()),
             CodecFamily::Cdr => self.read_exception(contract, body),

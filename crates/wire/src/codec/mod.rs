@@ -13,13 +13,13 @@ mod error;
 mod expected;
 mod message_format;
 mod protobuf;
-mod self_describing;
+mod serde_formats;
 mod token_xml;
 mod views;
 
 pub use error::{Mismatch, Unsupported, supports};
 pub use expected::Expected;
 pub use message_format::MessageFormat;
-pub use self_describing::{Value as Object, document, transcode};
+pub use serde_formats::{Value as Object, document, transcode};
 pub use token_xml::{append_request_tokens, request_document};
 pub use wirelab_stack::Codec;

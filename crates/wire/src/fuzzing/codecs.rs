@@ -47,6 +47,11 @@ pub fn fuzz_json(data: &[u8]) {
     messages(Codec::Json.into(), data);
 }
 
+/// Avro.
+pub fn fuzz_avro(data: &[u8]) {
+    messages(Codec::Avro.into(), data);
+}
+
 /// CDR in both byte orders, and the exceptions of GIOP.
 pub fn fuzz_cdr(data: &[u8]) {
     for order in [ByteOrder::Big, ByteOrder::Little] {

@@ -332,6 +332,16 @@ fn msgpack_text(text: &str) -> Vec<u8> {
     [&head, text.as_bytes()].concat()
 }
 
+/// A length in Avro: zigzag doubles it.
+fn avro_length(length: usize) -> Vec<u8> {
+    vec![
+        u8::try_from(2 * length)
+            .ok()
+            .filter(u8::is_ascii)
+            .expect("one byte"),
+    ]
+}
+
 /// An application error as a service writes it.
 fn error_body(format: MessageFormat, operation: Operation, text: &str) -> Vec<u8> {
     if format.codec == Codec::TokenXml {
@@ -350,6 +360,7 @@ fn error_body(format: MessageFormat, operation: Operation, text: &str) -> Vec<u8
         Codec::Json => format!("{{\"error\":\"{text}\"}}").into_bytes(),
         Codec::Cbor => [b"\xa1\x65error".as_slice(), &cbor_text(text)].concat(),
         Codec::Msgpack => [b"\x81\xa5error".as_slice(), &msgpack_text(text)].concat(),
+        Codec::Avro => [&avro_length(text.len()), text.as_bytes()].concat(),
         Codec::Xml => xml::error_element(contract, text),
         Codec::Protobuf => {
             let text = text.to_owned();

@@ -19,6 +19,7 @@ mod targets;
 use wirelab_wire::fuzzing;
 
 targets! {
+    avro: fuzz_avro,
     cdr: fuzz_cdr,
     chat: fuzz_chat,
     giop_client: fuzz_giop_client,

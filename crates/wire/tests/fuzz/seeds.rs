@@ -69,6 +69,7 @@ fn encodings(seeds: &mut Vec<Seed>) {
         let name = format!("{} {}", text("message"), text("name"));
         add(seeds, "json", &name, text("json").as_bytes().to_vec());
         add(seeds, "protobuf", &name, unhex(text("protobuf")));
+        add(seeds, "avro", &name, unhex(text("avro")));
         add(seeds, "cdr", &format!("{name} big"), unhex(text("cdr_big")));
         add(
             seeds,

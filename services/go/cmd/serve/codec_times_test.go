@@ -68,7 +68,7 @@ func checkTimed(t *testing.T, p *process, operation string, body []byte) {
 }
 
 func TestWhatIsTimedAreTheBytesOfTheReply(t *testing.T) {
-	for _, codec := range []string{"json", "protobuf", "xml", "cbor", "msgpack"} {
+	for _, codec := range []string{"json", "protobuf", "xml", "cbor", "msgpack", "avro"} {
 		t.Run(codec, func(t *testing.T) {
 			p := start(t, stack("rest", codec, "http/1.1").with("codec_times", true))
 			checkTimed(t, p, "Hello", mustCall(t, p, "http/1.1", "GET", "/transfer/hello", nil).body)

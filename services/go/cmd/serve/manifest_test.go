@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"wirelab/services/go/internal/codec"
 )
 
 // offer is one entry of service.json.
@@ -42,7 +44,11 @@ func readManifest(t *testing.T) []offer {
 			}
 			return words
 		}
-		offers = append(offers, offer{Binding: fields["binding"].(string), Codecs: list("codecs"),
+		codecs := list("codecs")
+		if codecs == nil {
+			codecs = codec.Full()
+		}
+		offers = append(offers, offer{Binding: fields["binding"].(string), Codecs: codecs,
 			Transports: list("transports"), Compression: list("compression"), SOAP: list("soap"),
 			Security: list("security"), Sockets: list("sockets"), EndOfMessage: list("end_of_message"),
 			Contracts: list("contracts"), ServerOptions: list("server_options")})

@@ -1,24 +1,28 @@
 // Package codec is the table of REST's codecs. A codec is one row of the table
-// with its functions in this file; service.json states whether it is offered.
+// with its functions in this file; service.json offers all of them, or names some.
 package codec
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/fxamacker/cbor/v2"
+	"github.com/hamba/avro/v2"
 	"github.com/vmihailenco/msgpack/v5"
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"wirelab/contracts"
 	"wirelab/services/go/internal/contract"
 	"wirelab/services/go/internal/xmlmap"
 	transferpb "wirelab/services/go/transferpb"
@@ -91,6 +95,10 @@ func table(namespace string) []Codec {
 			Libraries: []string{"github.com/vmihailenco/msgpack/v5"},
 			Decode:    decodeMsgpack, Encode: adaptMarshal(marshalMsgpack), ErrorBody: errorMap(marshalMsgpack),
 		},
+		{
+			Name: "avro", MediaTypes: []string{"application/avro"}, Libraries: []string{"github.com/hamba/avro/v2"},
+			Decode: decodeAvro, Encode: adaptMarshal(marshalAvro), ErrorBody: avroError,
+		},
 	}
 }
 
@@ -113,6 +121,16 @@ func New(name, namespace string) (Codec, error) {
 
 // All are the rows of the table for that XML namespace.
 func All(namespace string) []Codec { return table(namespace) }
+
+// Full are the names of the codecs that carry every message, in the order of the table.
+func Full() (names []string) {
+	for _, row := range table("") {
+		if row.Serves == nil {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
 
 // Body is the body of a reply; *bytes.Reader and *bytes.Buffer implement it.
 type Body interface {
@@ -376,4 +394,183 @@ func isMap(code byte) bool {
 
 func isArray(code byte) bool {
 	return msgpcode.IsFixedArray(code) || code == msgpcode.Array16 || code == msgpcode.Array32
+}
+
+// avroAPI reads and writes the generated messages, by the names of their JSON tags.
+var avroAPI = avro.Config{
+	TagKey: "json",
+	// skipAvro has bounded them by the message.
+	MaxByteSliceSize:  -1,
+	MaxSliceAllocSize: contract.ItemsMax,
+}.Freeze()
+
+// avroRecords are the records of contracts/avro by their full names, which are those of the
+// messages in the .proto.
+var avroRecords = readAvroRecords()
+
+func readAvroRecords() map[string]avro.Schema {
+	records := map[string]avro.Schema{}
+	files, err := fs.Glob(contracts.Avro, "avro/*.avsc")
+	if err != nil {
+		panic(err) // a constant pattern
+	}
+	for _, file := range files {
+		text, err := contracts.Avro.ReadFile(file)
+		if err != nil {
+			panic(err) // a file that was found
+		}
+		union, err := avro.ParseBytesWithCache(text, "", &avro.SchemaCache{})
+		if err != nil {
+			panic(fmt.Errorf("contracts/%s: %w", file, err))
+		}
+		for _, schema := range union.(*avro.UnionSchema).Types() {
+			if record, ok := schema.(*avro.RecordSchema); ok {
+				records[record.FullName()] = record
+			}
+		}
+	}
+	return records
+}
+
+func avroRecord(of any) (avro.Schema, error) {
+	message, ok := of.(proto.Message)
+	if !ok {
+		return nil, fmt.Errorf("%T is not a message", of)
+	}
+	name := string(message.ProtoReflect().Descriptor().FullName())
+	record, ok := avroRecords[name]
+	if !ok {
+		return nil, fmt.Errorf("contracts/avro has no record %s", name)
+	}
+	return record, nil
+}
+
+func decodeAvro(text []byte, into proto.Message) error {
+	record, err := avroRecord(into)
+	if err != nil {
+		return err
+	}
+	rest, err := skipAvro(text, record)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return errors.New("bytes follow the message")
+	}
+	return avroAPI.Unmarshal(record, text, into)
+}
+
+func marshalAvro(message any) ([]byte, error) {
+	record, err := avroRecord(message)
+	if err != nil {
+		return nil, err
+	}
+	return avroAPI.Marshal(record, message)
+}
+
+// avroError is the record with an error's text, which all contracts have alike.
+func avroError(text string) Body {
+	encoded, err := avroAPI.Marshal(avroRecords["wirelab.transfer.v1.Error"], map[string]any{"error": text})
+	if err != nil {
+		panic(err) // a text
+	}
+	return bytes.NewReader(encoded)
+}
+
+var errAvroCut = errors.New("the message is cut off")
+
+// skipAvro passes over a value and returns what follows it. It refuses what the library
+// accepts: a message that is cut off, a text that is not UTF-8, a number that its field
+// cannot hold; and what would make it allocate without bound.
+func skipAvro(text []byte, of avro.Schema) ([]byte, error) {
+	switch of := of.(type) {
+	case *avro.RefSchema:
+		return skipAvro(text, of.Schema())
+	case *avro.RecordSchema:
+		var err error
+		for _, field := range of.Fields() {
+			if text, err = skipAvro(text, field.Type()); err != nil {
+				return nil, fmt.Errorf("%s: %w", field.Name(), err)
+			}
+		}
+		return text, nil
+	case *avro.ArraySchema:
+		return skipAvroBlocks(text, of.Items())
+	case *avro.PrimitiveSchema:
+		return skipAvroPrimitive(text, of.Type())
+	}
+	return nil, fmt.Errorf("contracts/avro has no %s", of.Type())
+}
+
+func skipAvroBlocks(text []byte, items avro.Schema) ([]byte, error) {
+	left := int64(contract.ItemsMax)
+	for {
+		count, rest, err := avroLong(text)
+		if err != nil || count == 0 {
+			return rest, err
+		}
+		if count < 0 {
+			// The block's length in bytes follows.
+			if _, rest, err = avroLong(rest); err != nil {
+				return nil, err
+			}
+			count = -count
+		}
+		// The least integer is its own negative.
+		if count < 0 || count > left {
+			return nil, contract.ErrItems
+		}
+		left -= count
+		for range count {
+			if rest, err = skipAvro(rest, items); err != nil {
+				return nil, err
+			}
+		}
+		text = rest
+	}
+}
+
+func skipAvroPrimitive(text []byte, kind avro.Type) ([]byte, error) {
+	switch kind {
+	case avro.Boolean:
+		if len(text) > 0 && text[0] > 1 {
+			return nil, errors.New("a boolean is neither 0 nor 1")
+		}
+		return skipBytes(text, 1)
+	case avro.Double:
+		return skipBytes(text, 8)
+	}
+	number, rest, err := avroLong(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == avro.Int && number != int64(int32(number)):
+		return nil, errors.New("a number is beyond 32 bits")
+	case kind == avro.Int || kind == avro.Long:
+		return rest, nil
+	}
+	after, err := skipBytes(rest, number)
+	if err == nil && kind == avro.String && !utf8.Valid(rest[:number]) {
+		return nil, errors.New("a text is not UTF-8")
+	}
+	return after, err
+}
+
+func skipBytes(text []byte, count int64) ([]byte, error) {
+	if count < 0 || count > int64(len(text)) {
+		return nil, errAvroCut
+	}
+	return text[count:], nil
+}
+
+// avroLong reads an integer: zigzag, seven bits a byte, as encoding/binary has it.
+func avroLong(text []byte) (int64, []byte, error) {
+	number, length := binary.Varint(text)
+	switch {
+	case length == 0:
+		return 0, nil, errAvroCut
+	case length < 0:
+		return 0, nil, errors.New("a number is beyond 64 bits")
+	}
+	return number, text[length:], nil
 }

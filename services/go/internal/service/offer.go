@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	manifest "wirelab/services/go"
+	"wirelab/services/go/internal/codec"
 )
 
 // offer is an entry of `serves` in service.json. A binding may have several, with
 // codecs that go with different contracts.
 type offer struct {
-	Binding      string   `json:"binding"`
+	Binding string `json:"binding"`
+	// Codecs of an entry that states none are those of REST that carry every message.
 	Codecs       []string `json:"codecs"`
 	Transports   []string `json:"transports"`
 	SOAP         []string `json:"soap"`
@@ -38,6 +40,9 @@ func readOffers(text []byte) []offer {
 		// What an entry does not state is as in the defaults.
 		mustUnmarshal(document.Defaults, &read[i])
 		mustUnmarshal(stated, &read[i])
+		if read[i].Codecs == nil {
+			read[i].Codecs = codec.Full()
+		}
 	}
 	return read
 }

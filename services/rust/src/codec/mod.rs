@@ -1,6 +1,7 @@
 //! The codecs of REST: one row per codec, with its media types, its library, and how messages and
 //! errors are written and read.
 
+mod avro;
 pub(crate) mod compression;
 pub(crate) mod times;
 pub(crate) mod xml;
@@ -164,6 +165,14 @@ rest_codecs! {
         },
         error: |_, text| rmp_serde::to_vec_named(&ErrorBody { error: text }).expect(SERIALIZABLE),
     }
+    Avro {
+        content_type: "application/avro",
+        reads: ["application/avro"],
+        libraries: ["apache-avro"],
+        write: |message| avro::write(M::CONTRACT, M::NAME, message),
+        read: |body| avro::read(M::CONTRACT, M::NAME, body),
+        error: |contract, text| avro::write(contract, avro::ERROR, &ErrorBody { error: text }),
+    }
     Protobuf {
         content_type: "application/x-protobuf",
         reads: ["application/x-protobuf"],
@@ -188,7 +197,7 @@ const NO_FORM: &str = "the codec has no form for messages of fields";
 // Serializers into memory fail only on maps whose keys are not texts, and no message has one.
 const SERIALIZABLE: &str = "messages are maps with text keys";
 
-/// The body of an error in JSON, CBOR and MessagePack.
+/// The body of an error in JSON, CBOR, MessagePack and Avro.
 #[derive(Serialize)]
 struct ErrorBody<'a> {
     error: &'a str,

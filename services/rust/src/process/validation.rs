@@ -84,6 +84,8 @@ struct Manifest {
 #[derive(Deserialize)]
 struct Offer {
     binding: Binding,
+    /// Where there are none: those of the binding that carry every message.
+    #[serde(default)]
     codecs: Vec<Codec>,
     transports: Vec<Transport>,
     compression: Vec<Compression>,
@@ -100,7 +102,13 @@ static OFFERS: LazyLock<Vec<Offer>> = LazyLock::new(|| {
     let complete = |stated: Map<String, Value>| {
         let mut entry = defaults.clone();
         entry.extend(stated);
-        serde_json::from_value(Value::Object(entry)).expect("an entry of the manifest")
+        let offer = serde_json::from_value(Value::Object(entry));
+        let mut offer: Offer = offer.expect("an entry of the manifest");
+        if offer.codecs.is_empty() {
+            let all = offer.binding.row().codecs.iter().copied();
+            offer.codecs = all.filter(|codec| *codec != Codec::Text).collect();
+        }
+        offer
     };
     serves.into_iter().map(complete).collect()
 });
@@ -115,9 +123,12 @@ fn check_offer(config: &ServiceConfig, contract: Contract) -> Result<(), Refusal
     let binding = stack.binding;
     let name = contract.to_string();
     let of_binding = || OFFERS.iter().filter(|offer| offer.binding == binding);
-    // A binding may be offered in parts, by contract; where none has it, the first refuses it.
-    let offer = of_binding()
-        .find(|offer| offer.contracts.contains(&name))
+    // A binding may be offered in parts, by contract and codec; where none has both, the first
+    // that has the contract refuses it, or the first.
+    let of_contract = || of_binding().filter(|offer| offer.contracts.contains(&name));
+    let offer = of_contract()
+        .find(|offer| offer.codecs.contains(&stack.codec))
+        .or_else(|| of_contract().next())
         .or_else(|| of_binding().next());
     let offer = offer.ok_or_else(|| {
         let message = format!("the service in Rust does not serve {binding}");

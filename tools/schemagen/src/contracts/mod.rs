@@ -1,10 +1,11 @@
-//! Derived schemas: XSD, WSDL, CORBA IDL and OpenAPI from a contract's `.proto`.
+//! Derived schemas: XSD, WSDL, CORBA IDL, Avro schemas and OpenAPI from a contract's `.proto`.
 //!
 //! The tables of contracts/README.md decide what each definition becomes. A
 //! contract is read once into the lab profile ([`profile`]), where all that not
 //! every format can say has been refused by name; one file here writes each
 //! format from it. The output is the same for the same source, and committed.
 
+mod avro;
 mod comments;
 mod idl;
 mod json;
@@ -38,7 +39,7 @@ pub(crate) struct Arguments {
     /// The contracts.
     #[arg(required = true, value_name = "FILE.proto")]
     files: Vec<PathBuf>,
-    /// The folder that gets xsd/, wsdl/, idl/ and openapi/.
+    /// The folder that gets xsd/, wsdl/, idl/, avro/ and openapi/.
     #[arg(long, default_value = "contracts")]
     into: PathBuf,
 }
@@ -100,6 +101,7 @@ fn schemas(file: &Path) -> anyhow::Result<Vec<(String, String)>> {
             wsdl::write(&contract, Style::Encoded),
         ),
         (format!("idl/{name}.idl"), idl::write(&contract)),
+        (format!("avro/{name}.avsc"), avro::write(&contract)?),
         (format!("openapi/{name}.json"), openapi::write(&contract)?),
     ])
 }

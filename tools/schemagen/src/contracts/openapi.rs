@@ -280,12 +280,13 @@ fn media(message: &str) -> Vec<(String, Json)> {
         ("type", Json::text("string")),
         ("format", Json::text("binary")),
     ];
-    let protobuf = Json::object([("schema", Json::object(bytes))]);
+    let opaque = Json::object([("schema", Json::object(bytes))]);
     let codecs = Binding::Rest.row().codecs.iter();
     let carrying = codecs.filter(|codec| **codec != Codec::Text);
-    let of = |codec: &Codec| match codec {
-        Codec::Protobuf => protobuf.clone(),
-        _ => schema.clone(),
+    // JSON Schema describes formats with names; the others need their own schemas.
+    let of = |codec: &Codec| match codec.is_self_describing() || *codec == Codec::Xml {
+        true => schema.clone(),
+        false => opaque.clone(),
     };
     carrying
         .map(|codec| (codec.media_type().to_owned(), of(codec)))

@@ -18,6 +18,11 @@ public interface Binding {
                 .orElseThrow(() -> new IllegalStateException("no module of a binding is on the class path"));
     }
 
+    /** Codecs that carry every message, for entries of {@code service.json} that state none. */
+    default List<String> fullCodecs() {
+        return List.of();
+    }
+
     /**
      * Classes that encode and decode messages of a stack, or {@link #OWN}; empty where the stack's
      * codec is part of the binding's own table in {@code Libraries}.

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.function.Function;
 
 /**
@@ -41,6 +42,12 @@ record Offer(
     /** HikariConfig.SOFT_TIMEOUT_FLOOR. */
     private static final int POOL_TIMEOUT_MS_MIN = 500;
 
+    /** Of the module of a binding on the class path: no entry of another one is asked for. */
+    private static final String[] FULL_CODECS = ServiceLoader.load(Binding.class)
+            .findFirst()
+            .map(binding -> binding.fullCodecs().toArray(String[]::new))
+            .orElse(new String[0]);
+
     private static final List<Offer> ENTRIES = entries();
 
     static final String UNIX = "unix:";
@@ -56,13 +63,13 @@ record Offer(
         }
     }
 
-    /** What an entry does not state is as in the defaults. */
+    /** What an entry does not state is as in the defaults; codecs are those of the module that serves. */
     private static Offer entry(Map<?, ?> defaults, Map<?, ?> stated) {
         Map<Object, Object> fields = new HashMap<>(defaults);
         fields.putAll(stated);
         return new Offer(
                 (String) fields.get("binding"),
-                words(fields, "codecs"),
+                words(fields, "codecs", FULL_CODECS),
                 words(fields, "transports"),
                 words(fields, "compression", "none"),
                 words(fields, "security", "none"),

@@ -44,7 +44,8 @@ record Codecs(String name, Function<Model, Codec> factory, List<Supplier<String>
             new Codecs(
                     "msgpack",
                     model -> new JacksonCodec("application/vnd.msgpack", new MessagePackFactory()),
-                    List.of(JACKSON, () -> "org.msgpack.jackson.dataformat.MessagePackParser")));
+                    List.of(JACKSON, () -> "org.msgpack.jackson.dataformat.MessagePackParser")),
+            new Codecs("avro", AvroCodec::new, List.of(() -> "org.apache.avro.reflect.ReflectDatumReader")));
 
     /** The names of all rows. */
     static List<String> names() {

@@ -29,6 +29,11 @@ public final class RestBinding implements Binding {
     }
 
     @Override
+    public List<String> fullCodecs() {
+        return Codecs.names().stream().filter(name -> !name.equals("text")).toList();
+    }
+
+    @Override
     public List<String> codecWorkers(Configuration.Stack stack) {
         return Codecs.of(stack.codec()).workers().stream().map(Supplier::get).toList();
     }

@@ -71,7 +71,7 @@ class RestTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"json", "protobuf", "xml", "cbor", "msgpack"})
+    @ValueSource(strings = {"json", "protobuf", "xml", "cbor", "msgpack", "avro"})
     void whatIsTimedAreTheBytesOfTheReply(String codec) throws Exception {
         String stack = "{\"binding\":\"rest\",\"codec\":\"" + codec + "\"}";
         try (Bench bench = Bench.start("transfer", stack, "\"codec_times\":true")) {

@@ -115,6 +115,42 @@ class VectorsTest {
     }
 
     @Test
+    void avroIsReadAndWrittenByTheVectors() throws Exception {
+        int read = 0;
+        for (Map<?, ?> each : readAccepted("encodings.json")) {
+            for (Model model : MODELS) {
+                Class<?> message = plain(model, each.get("message"));
+                if (message == null) {
+                    continue;
+                }
+                Codec codec = Codecs.codec("avro", model);
+                Object value = codec.read(HexFormat.of().parseHex((String) each.get("avro")), message);
+                String json = new String(Codecs.codec("json", null).write(value), StandardCharsets.UTF_8);
+                assertEquals(Bench.value((String) each.get("json")), Bench.value(json), "avro " + each.get("name"));
+                assertEquals(each.get("avro"), HexFormat.of().formatHex(codec.write(value)));
+                read++;
+            }
+        }
+        assertTrue(read > 60, "only " + read + " messages of avro were read");
+    }
+
+    @Test
+    void arraysOfAvroComeInBlocks() throws Exception {
+        Codec codec = Codecs.codec("avro", MODELS.get(0));
+        Class<?> submit = plain("SubmitRequest");
+        String record = "0202026200";
+        // Each with its length in bytes or without; a negative count announces one.
+        List<String> forms = List.of(
+                "04" + record + record, "02" + record + "02" + record, "0314" + record + record,
+                "010a" + record + "02" + record);
+        for (String blocks : forms) {
+            byte[] bytes = HexFormat.of().parseHex("0261" + blocks + "00");
+            byte[] written = codec.write(codec.read(bytes, submit));
+            assertEquals("0261" + forms.get(0) + "00", HexFormat.of().formatHex(written), blocks);
+        }
+    }
+
+    @Test
     void whatNoReaderMayTakeIsRefused() throws Exception {
         Map<?, ?> messages = (Map<?, ?>) Bench.vectors("messages.json");
         Map<?, ?> encodings = (Map<?, ?>) Bench.vectors("encodings.json");
@@ -123,6 +159,7 @@ class VectorsTest {
         assertRefused((List<?>) encodings.get("refused_xml"), "xml");
         assertRefused((List<?>) encodings.get("refused_cbor"), "cbor");
         assertRefused((List<?>) encodings.get("refused_msgpack"), "msgpack");
+        assertRefused((List<?>) encodings.get("refused_avro"), "avro");
     }
 
     private static void assertRefused(List<?> vectors, String codec) {
@@ -139,7 +176,7 @@ class VectorsTest {
                     continue;
                 }
                 Codec reader = Codecs.codec(codec, model);
-                byte[] bytes = List.of("protobuf", "cbor", "msgpack").contains(codec)
+                byte[] bytes = List.of("protobuf", "cbor", "msgpack", "avro").contains(codec)
                         ? HexFormat.of().parseHex(input)
                         : input.getBytes(StandardCharsets.UTF_8);
                 assertThrows(Codec.Malformed.class, () -> reader.read(bytes, message), codec + ": " + vector.get("why"));

@@ -1,8 +1,10 @@
-//! JSON (RFC 8259), CBOR (RFC 8949) and MessagePack (its specification of 2017), by the
-//! mapping of contracts/README.md: a message is a map whose keys are the names of its
-//! fields. In CBOR and MessagePack integers, texts and bytes are those of the format.
+//! Formats with a serializer and a deserializer of serde, by the mapping of contracts/README.md.
+//!
+//! In JSON (RFC 8259), CBOR (RFC 8949) and MessagePack (its specification of 2017) a message is
+//! a map whose keys are the names of its fields; in CBOR and MessagePack integers, texts and
+//! bytes are those of the format. In Avro it is its fields, in their order.
 
-use std::io::Cursor;
+mod avro;
 
 /// Any document of these formats.
 pub use ciborium::Value;
@@ -127,18 +129,20 @@ fn offset_of(body: &[u8], line: usize, column: usize) -> usize {
 /// Appends a message.
 ///
 /// # Panics
-/// With a codec that is not self-describing.
+/// With a codec of another family.
 pub(super) fn append<M: Message>(codec: Codec, message: &M, out: &mut Vec<u8>) {
     match codec {
         Codec::Json => append_json(message, out),
         Codec::Cbor => ciborium::into_writer(message, out).expect(WRITTEN),
         // Named: field names as keys, not an array by position.
         Codec::Msgpack => rmp_serde::encode::write_named(out, message).expect(WRITTEN),
-        other => panic!("{other} is not self-describing"),
+        Codec::Avro => avro::write(message, out).expect(WRITTEN),
+        other => panic!("{other} {OTHER_FAMILY}"),
     }
 }
 
-const WRITTEN: &str = "messages are maps with text keys, and memory grows";
+const WRITTEN: &str = "messages are maps with text keys of types of the profile, and memory grows";
+const OTHER_FAMILY: &str = "is not a codec with a serializer of serde";
 
 /// Appends a message in JSON.
 pub(super) fn append_json<M: Message>(message: &M, out: &mut Vec<u8>) {
@@ -180,7 +184,7 @@ pub fn transcode(codec: Codec, json: &serde_json::Value) -> Vec<u8> {
     out
 }
 
-/// The text of an application error: the map `{"error": text}`.
+/// The text of an application error: a message whose one field is `error`.
 ///
 /// # Errors
 /// [`Mismatch::Malformed`] when the bytes are anything else.
@@ -214,35 +218,40 @@ struct ErrorInfo {
     ex_message: String,
 }
 
-/// Reads a map that fills `bytes`.
+/// Reads a message that fills `bytes`.
 ///
 /// # Errors
 /// [`Mismatch::Malformed`] when the bytes are anything else.
 ///
 /// # Panics
-/// With a codec that is not self-describing.
+/// With a codec of another family.
 pub(super) fn parse<M: DeserializeOwned>(codec: Codec, bytes: &[u8]) -> Result<M, Mismatch> {
     if codec == Codec::Json {
         return parse_json(bytes);
     }
     let malformed = |offset, why: &str| Mismatch::malformed(codec, offset, why);
-    let mut input = Cursor::new(bytes);
-    let parsed: Result<Object<M>, String> = match codec {
+    let mut rest = bytes;
+    let parsed: Result<M, String> = match codec {
         // ciborium bounds its recursion, so nesting cannot exhaust the stack.
-        Codec::Cbor => ciborium::from_reader(&mut input).map_err(|error| error.to_string()),
+        Codec::Cbor => ciborium::from_reader(&mut rest)
+            .map(|object: Object<M>| object.0)
+            .map_err(|error| error.to_string()),
         Codec::Msgpack => {
-            let mut reader = rmp_serde::Deserializer::new(&mut input);
-            Object::deserialize(&mut reader).map_err(|error| error.to_string())
+            let mut reader = rmp_serde::Deserializer::new(&mut rest);
+            Object::deserialize(&mut reader)
+                .map(|object| object.0)
+                .map_err(|error| error.to_string())
         }
-        other => panic!("{other} is not self-describing"),
+        Codec::Avro => avro::read(&mut rest).map_err(|error| error.to_string()),
+        other => panic!("{other} {OTHER_FAMILY}"),
     };
     // The place at which the reader stopped: near the error, and exact for bytes that
     // follow the message.
-    let end = usize::try_from(input.position()).expect("a position within the bytes");
+    let end = bytes.len() - rest.len();
     match parsed {
         Err(why) => Err(malformed(end, &why)),
-        // Both readers stop behind the first value and would ignore the rest.
+        // The readers stop behind the first value and would ignore the rest.
         Ok(_) if end < bytes.len() => Err(malformed(end, "bytes after the message")),
-        Ok(Object(message)) => Ok(message),
+        Ok(message) => Ok(message),
     }
 }
