@@ -10,6 +10,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| match env!("CARGO_BIN_NAME") {
     "chat" => fuzzing::fuzz_chat(data),
     "giop_client" => fuzzing::fuzz_giop_client(data),
     "giop_server" => fuzzing::fuzz_giop_server(data),
+    "connect" => fuzzing::fuzz_connect(data),
     "grpc" => fuzzing::fuzz_grpc(data),
     "gzip" => fuzzing::fuzz_gzip(data),
     "hpack" => fuzzing::fuzz_hpack(data),

@@ -6,6 +6,7 @@ go 1.26.0
 replace wirelab/contracts => ../../contracts
 
 require (
+	connectrpc.com/connect v1.21.1
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/beevik/etree v1.8.1
 	github.com/coder/websocket v1.8.15

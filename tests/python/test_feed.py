@@ -16,7 +16,15 @@ from wirelab.identity.verifying import choose_points, verify
 Json = dict[str, Any]
 VECTORS = Path(__file__).parents[2] / "contracts" / "vectors" / "streams.json"
 WEBSOCKET = ("websocket@rust", "websocket@rust?codec=protobuf")
-SERVICES = ("sse@rust", "sse@rust?transport=http/2", "rest@rust", "grpc@rust", *WEBSOCKET)
+CONNECT = ("connect@rust", "connect@rust?transport=http/2", "connect@rust?compression=gzip")
+SERVICES = (
+    "sse@rust",
+    "sse@rust?transport=http/2",
+    "rest@rust",
+    "grpc@rust",
+    *WEBSOCKET,
+    *CONNECT,
+)
 
 
 def drive(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Json:
@@ -65,7 +73,7 @@ def test_streams_call_feed_without_an_operation(
     assert result["streams"]["messages"] == 10
 
 
-@pytest.mark.parametrize("service", ["rest@rust", "grpc@rust", *WEBSOCKET])
+@pytest.mark.parametrize("service", ["rest@rust", "grpc@rust", *WEBSOCKET, *CONNECT])
 def test_pushed_items_are_answered_with_their_digest(
     real_engine: object, capsys: pytest.CaptureFixture[str], service: str
 ) -> None:
@@ -74,7 +82,7 @@ def test_pushed_items_are_answered_with_their_digest(
     assert (result["ok"], result["errors"]) == (5, 0), result["error_examples"]
 
 
-@pytest.mark.parametrize("service", ["grpc@rust", *WEBSOCKET])
+@pytest.mark.parametrize("service", ["grpc@rust", "connect@rust?transport=http/2", *WEBSOCKET])
 @pytest.mark.parametrize("items", [1, 20])
 def test_items_of_a_chat_are_answered_one_by_one(
     real_engine: object, capsys: pytest.CaptureFixture[str], service: str, items: int
@@ -98,6 +106,8 @@ def test_items_of_a_chat_are_answered_one_by_one(
         (("sse@rust", "--operation", "Push"), "not available with sse"),
         (("websocket@rust", "--operation", "Hello"), "Feed, Push and Chat"),
         (("rest@rust", "--operation", "Chat"), "not available with rest"),
+        (("connect@rust", "--operation", "Chat"), "needs HTTP/2"),
+        (("connect@rust", "--operation", "Download"), "not available with connect"),
         (("grpc@rust", "--operation", "Chat", "--items", "100000", "--size", "64 B"), "4 MiB"),
         (("soap@rust", "--operation", "Feed"), "not available with soap"),
         (("grpc@rust", "--operation", "Feed", "--items", "100000", "--item-gap", "1s"), "3600 s"),

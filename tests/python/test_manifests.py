@@ -25,6 +25,13 @@ def test_an_unknown_language_is_refused_with_a_guess() -> None:
         manifests.load().manifest(Stack.parse("rest@rsut"))
 
 
+def test_a_gap_of_a_service_is_refused_with_its_reason() -> None:
+    with pytest.raises(StackError, match=r"java supports .*, not connect: .* is a client only"):
+        manifests.load().manifest(Stack.parse("connect@java"))
+    with pytest.raises(StackError, match=r"supports codec protobuf, not json: .* prost"):
+        manifests.load().manifest(Stack.parse("connect@rust?codec=json"))
+
+
 def test_a_switch_that_the_service_lacks_is_refused(tmp_path: Path) -> None:
     _write(tmp_path, {})
     with pytest.raises(StackError, match=r"no switch for server\.nagle(.|\n)*is rest@tiny"):

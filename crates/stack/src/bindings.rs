@@ -18,6 +18,8 @@ values! {
         Sse = "sse",
         /// Messages of WebSocket (RFC 6455); contract stream only.
         Websocket = "websocket",
+        /// The Connect protocol over HTTP.
+        Connect = "connect",
         /// SOAP over HTTP.
         Soap = "soap",
         /// gRPC over HTTP/2.
@@ -104,6 +106,13 @@ pub const BINDINGS: &[BindingRow] = &[
         codecs: &[Codec::Json, Codec::Protobuf],
         transports: &[Transport::Http11],
         transports_because: "WebSocket begins with HTTP/1.1 here (RFC 6455), not with HTTP/2 (RFC 8441)",
+    },
+    BindingRow {
+        name: Binding::Connect,
+        // Protocol Buffers first: the default of its libraries' clients.
+        codecs: &[Codec::Protobuf, Codec::Json],
+        transports: &[Transport::Http11, Transport::Http2],
+        transports_because: "Connect is spoken over HTTP/1.1 or HTTP/2 here",
     },
     BindingRow {
         name: Binding::Soap,

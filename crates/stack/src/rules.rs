@@ -74,6 +74,11 @@ fn of_bindings() -> Vec<Rule> {
             "permessage-deflate (RFC 7692) is not supported: the library of the services in Rust \
              does not have it",
         ),
+        rule(
+            [is("binding", &["connect"]), is("compression", &["zstd"])],
+            "connect-go compresses by gzip unless a service brings another compression",
+            ("compression", "gzip"),
+        ),
         belongs(
             "byte_order",
             &[not("binding", &["iiop"])],
@@ -145,6 +150,11 @@ fn of_bindings() -> Vec<Rule> {
             "end_of_message",
             &[is("binding", &["websocket"])],
             "messages of WebSocket have an end of their own (RFC 6455 section 5.2)",
+        ),
+        belongs(
+            "end_of_message",
+            &[is("binding", &["connect"])],
+            "the libraries of Connect choose themselves how a reply ends",
         ),
     ]);
     rules

@@ -36,7 +36,7 @@ pub struct Request {
     pub body: Arc<[u8]>,
 }
 
-/// `content-encoding` or `grpc-encoding` of a message.
+/// `content-encoding`, `grpc-encoding` or `connect-content-encoding` of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Encoding {
     /// Absent or `identity`.
@@ -63,6 +63,12 @@ pub enum ContentType {
     SoapXml,
     /// `application/grpc`, also with `+proto`.
     Grpc,
+    /// `application/proto`: a message of Connect.
+    Proto,
+    /// `application/connect+proto`: a stream of Connect.
+    ConnectProto,
+    /// `application/connect+json`: the same in JSON.
+    ConnectJson,
     /// `text/event-stream`: server-sent events.
     EventStream,
     /// Anything else.
@@ -74,12 +80,15 @@ impl ContentType {
     #[must_use]
     pub fn named(name: &[u8]) -> ContentType {
         // Media types are compared without regard to case (RFC 9110 section 8.3.1).
-        const OTHERS: [(&[u8], ContentType); 5] = [
+        const OTHERS: [(&[u8], ContentType); 8] = [
             (b"application/grpc", ContentType::Grpc),
             (b"application/grpc+proto", ContentType::Grpc),
             (b"text/xml", ContentType::Body(Codec::Xml)),
             (b"application/soap+xml", ContentType::SoapXml),
             (b"text/event-stream", ContentType::EventStream),
+            (b"application/proto", ContentType::Proto),
+            (b"application/connect+proto", ContentType::ConnectProto),
+            (b"application/connect+json", ContentType::ConnectJson),
         ];
         if let Some(codec) = Codec::of_media_type(name) {
             return ContentType::Body(codec);
@@ -98,6 +107,9 @@ impl fmt::Display for ContentType {
             ContentType::Body(codec) => codec.media_type(),
             ContentType::SoapXml => "application/soap+xml",
             ContentType::Grpc => "application/grpc",
+            ContentType::Proto => "application/proto",
+            ContentType::ConnectProto => "application/connect+proto",
+            ContentType::ConnectJson => "application/connect+json",
             ContentType::EventStream => "text/event-stream",
             ContentType::Other => "unknown",
         })
@@ -115,7 +127,8 @@ pub struct Head {
     // As announced by the peer; the bytes of `body` may differ where an encoding
     // applies.
     pub content_length: Option<u64>,
-    /// `content-encoding` (HTTP) or `grpc-encoding` (gRPC).
+    /// `content-encoding` (HTTP), `grpc-encoding` (gRPC) or `connect-content-encoding` (streams of
+    /// Connect).
     pub encoding: Encoding,
     /// `content-type`.
     pub content_type: ContentType,

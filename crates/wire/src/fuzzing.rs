@@ -16,8 +16,8 @@ use crate::token_xml::{self, Decoder, Encoder, TokenCache};
 use crate::xml;
 
 pub use codecs::{
-    fuzz_avro, fuzz_cdr, fuzz_grpc, fuzz_gzip, fuzz_hpack, fuzz_ior, fuzz_json, fuzz_protobuf,
-    fuzz_zstd,
+    fuzz_avro, fuzz_cdr, fuzz_connect, fuzz_grpc, fuzz_gzip, fuzz_hpack, fuzz_ior, fuzz_json,
+    fuzz_protobuf, fuzz_zstd,
 };
 pub use sessions::{
     fuzz_giop_client, fuzz_giop_server, fuzz_http1, fuzz_http2, fuzz_raw_client, fuzz_raw_server,

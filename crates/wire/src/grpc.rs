@@ -1,8 +1,11 @@
 //! Length-prefixed messages of gRPC over HTTP/2 (gRPC's PROTOCOL-HTTP2.md,
 //! "Length-Prefixed-Message"): one byte that states whether the message is
-//! compressed, four bytes of length, the message.
+//! compressed, four bytes of length, the message. Streams of the Connect protocol have the same
+//! prefix with one more flag, that of the message which ends the stream (Connect protocol,
+//! Enveloped-Message).
 
 use crate::ProtocolError;
+use crate::connect::END_BYTES_MAX;
 
 /// Bytes in front of every message.
 pub const PREFIX_LEN: usize = 5;
@@ -14,8 +17,10 @@ pub enum Piece<'a> {
     Start {
         /// Its length in bytes, as sent.
         length: u32,
-        /// Whether it is compressed by the call's `grpc-encoding`.
+        /// Whether it is compressed by the call's `grpc-encoding`, or `connect-content-encoding`.
         compressed: bool,
+        /// Whether it ends a stream of Connect, and is not one of its messages.
+        is_end: bool,
     },
     /// The next bytes of the message; never empty.
     Data(&'a [u8]),
@@ -23,11 +28,24 @@ pub enum Piece<'a> {
     End,
 }
 
+/// What the first byte of a prefix may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flags {
+    /// 1: compressed.
+    Grpc,
+    /// 1: compressed; 2: the end of the stream. A reply has it once, at its end.
+    Connect { is_over: bool },
+}
+
+const COMPRESSED: u8 = 1;
+const END_OF_STREAM: u8 = 2;
+
 /// Finds the messages in the body of one call, whatever its chunks are.
 ///
 /// No input makes it panic; it holds no more than a prefix.
 #[derive(Debug, Clone)]
 pub struct Deframer {
+    flags: Flags,
     // Bytes. Libraries of gRPC have such a limit too, 4 MiB by default.
     message_max: u32,
     prefix: [u8; PREFIX_LEN],
@@ -41,10 +59,20 @@ impl Deframer {
     /// Messages longer than `message_max` bytes are refused.
     pub fn new(message_max: u32) -> Deframer {
         Deframer {
+            flags: Flags::Grpc,
             message_max,
             prefix: [0; PREFIX_LEN],
             prefix_len: 0,
             left: 0,
+        }
+    }
+
+    /// The same of a reply of the Connect protocol, which ends with a message of its own.
+    #[must_use]
+    pub fn of_connect(message_max: u32) -> Deframer {
+        Deframer {
+            flags: Flags::Connect { is_over: false },
+            ..Deframer::new(message_max)
         }
     }
 
@@ -61,6 +89,9 @@ impl Deframer {
         // An empty message ends here without a byte of its own: `Start` is followed by `End`.
         if self.left == 0 {
             self.prefix_len = 0;
+            if let Flags::Connect { is_over } = &mut self.flags {
+                *is_over = self.prefix[0] & END_OF_STREAM != 0;
+            }
             return Ok(Some(Piece::End));
         }
         let (data, rest) = chunk.split_at(chunk.len().min(self.left as usize));
@@ -71,6 +102,12 @@ impl Deframer {
     }
 
     fn start<'a>(&mut self, chunk: &mut &'a [u8]) -> Result<Option<Piece<'a>>, ProtocolError> {
+        if self.flags == (Flags::Connect { is_over: true }) && !chunk.is_empty() {
+            return Err(ProtocolError {
+                rule: "nothing follows the end of a stream (Connect protocol, Streaming-Response)",
+                found: format!("{} bytes", chunk.len()),
+            });
+        }
         let missing = PREFIX_LEN - self.prefix_len;
         let (taken, rest) = chunk.split_at(chunk.len().min(missing));
         *chunk = rest;
@@ -80,29 +117,44 @@ impl Deframer {
             return Ok(None);
         }
         // Message-Length is an unsigned 32-bit integer in network byte order.
-        let [compressed, a, b, c, d] = self.prefix;
+        let [flags, a, b, c, d] = self.prefix;
         let length = u32::from_be_bytes([a, b, c, d]);
-        self.check(compressed, length)?;
+        self.check(flags, length)?;
         self.left = length;
         Ok(Some(Piece::Start {
             length,
-            compressed: compressed == 1,
+            compressed: flags & COMPRESSED != 0,
+            is_end: flags & END_OF_STREAM != 0,
         }))
     }
 
-    fn check(&self, compressed: u8, length: u32) -> Result<(), ProtocolError> {
-        // Compressed-Flag is 1 bit wide in a byte; other values are reserved.
-        if compressed > 1 {
+    fn check(&self, flags: u8, length: u32) -> Result<(), ProtocolError> {
+        let (known, rule) = match self.flags {
+            // Compressed-Flag is 1 bit wide in a byte; other values are reserved.
+            Flags::Grpc => (
+                COMPRESSED,
+                "a message begins with 0 or 1 (gRPC over HTTP/2, Compressed-Flag)",
+            ),
+            Flags::Connect { .. } => (
+                COMPRESSED | END_OF_STREAM,
+                "a message begins with 0 to 3 (Connect protocol, Envelope-Flags)",
+            ),
+        };
+        if flags & !known != 0 {
             return Err(ProtocolError {
-                rule: "a message begins with 0 or 1 (gRPC over HTTP/2, Compressed-Flag)",
-                found: format!("byte {compressed}"),
+                rule,
+                found: format!("byte {flags}"),
             });
         }
         // Refused by the announced length, before any memory is taken for the message.
-        if length > self.message_max {
+        let most = match flags & END_OF_STREAM {
+            0 => self.message_max,
+            _ => self.message_max.min(END_BYTES_MAX),
+        };
+        if length > most {
             return Err(ProtocolError {
                 rule: "a message stays within the largest size accepted",
-                found: format!("{length} bytes, {} accepted", self.message_max),
+                found: format!("{length} bytes, {most} accepted"),
             });
         }
         Ok(())
@@ -129,10 +181,17 @@ impl Deframer {
     /// To be asked at the end of the body.
     ///
     /// # Errors
-    /// When the body ended within a message.
+    /// When the body ended within a message, or one of Connect before the end of its stream.
     pub fn finish(&self) -> Result<(), ProtocolError> {
         if self.prefix_len == 0 {
-            return Ok(());
+            return match self.flags {
+                Flags::Grpc | Flags::Connect { is_over: true } => Ok(()),
+                Flags::Connect { is_over: false } => Err(ProtocolError {
+                    rule: "a stream ends with an end-of-stream message (Connect protocol, \
+                           EndStreamResponse)",
+                    found: "the body ended without it".to_owned(),
+                }),
+            };
         }
         // Either the prefix itself was cut, or the message behind a whole prefix.
         let found = match self.prefix_len {
@@ -141,7 +200,7 @@ impl Deframer {
         };
         Err(ProtocolError {
             rule: "a body ends at the end of a message (gRPC over HTTP/2, \
-                   Length-Prefixed-Message)",
+                   Length-Prefixed-Message; Connect protocol, Enveloped-Message)",
             found,
         })
     }
@@ -180,7 +239,12 @@ mod tests {
             from = to;
             while let Some(piece) = deframer.next(&mut chunk).unwrap() {
                 match (piece, &mut open) {
-                    (Piece::Start { length, compressed }, None) => {
+                    (
+                        Piece::Start {
+                            length, compressed, ..
+                        },
+                        None,
+                    ) => {
                         open = Some((length, compressed, Vec::new()));
                     }
                     (Piece::Data(data), Some((_, _, bytes))) => bytes.extend_from_slice(data),
@@ -222,6 +286,7 @@ mod tests {
         let start = Piece::Start {
             length: 0,
             compressed: false,
+            is_end: false,
         };
         assert_eq!(deframer.next(&mut chunk).unwrap(), Some(start));
         assert_eq!(deframer.next(&mut chunk).unwrap(), Some(Piece::End));

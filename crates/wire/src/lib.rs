@@ -5,6 +5,7 @@
 //! `wirelab-wire-own` and show here under the same names.
 
 pub mod codec;
+pub mod connect;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod grpc;

@@ -3,6 +3,7 @@
 mod avro;
 mod codec;
 mod compression;
+mod connect;
 mod encodings;
 mod fuzz;
 mod http1;

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-Binding = Literal["rest", "sse", "websocket", "soap", "grpc", "iiop", "raw"]
+Binding = Literal["rest", "sse", "websocket", "connect", "soap", "grpc", "iiop", "raw"]
 Codec = Literal[
     "text",
     "json",
@@ -145,6 +145,7 @@ _OF_BINDING = {
     "rest": {"codec": "json", "transport": "http/1.1"},
     "sse": {"codec": "json", "transport": "http/1.1"},
     "websocket": {"codec": "json", "transport": "http/1.1"},
+    "connect": {"codec": "protobuf", "transport": "http/1.1"},
     "soap": {"codec": "soap-literal", "transport": "http/1.1"},
     "grpc": {"codec": "protobuf", "transport": "http/2"},
     "iiop": {"codec": "cdr", "transport": "tcp"},

@@ -476,7 +476,7 @@ class Stack(
 
     after_idle: Literal["restart", "keep"] | None = None
     """of a pause, at both ends of a link; restart: it shrinks TCP's congestion window"""
-    binding: Literal["rest", "sse", "websocket", "soap", "grpc", "iiop", "raw"]
+    binding: Literal["rest", "sse", "websocket", "connect", "soap", "grpc", "iiop", "raw"]
     """How the contract is spoken."""
     byte_order: Literal["little", "big"] | None = None
     """of the client's GIOP messages"""

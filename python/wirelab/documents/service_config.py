@@ -241,7 +241,7 @@ class WrongReplies(
     """In which way."""
 
 
-Binding = Literal["rest", "sse", "websocket", "soap", "grpc", "iiop", "raw"]
+Binding = Literal["rest", "sse", "websocket", "connect", "soap", "grpc", "iiop", "raw"]
 """How a contract is spoken."""
 
 Codec = Literal[

@@ -95,6 +95,9 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Programs that it needs in PATH to run."""
     collector: dict[str, object] = msgspec.field(default_factory=dict)
     """Garbage collector settings if the experiment has none."""
+    gaps: dict[str, str] = msgspec.field(default_factory=dict)
+    """Bindings, and codecs of a binding as ``connect json``, that it does not serve and might be
+    expected to, each with the reason."""
 
     @property
     def title(self) -> str:
@@ -127,11 +130,21 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         offers = [served for served in self.serves if served.binding == axes.binding]
         if not offers:
             names = ", ".join(sorted({served.binding for served in self.serves}))
-            return f"{self.language} supports {names}, not {axes.binding}", {}
+            reason = f"{self.language} supports {names}, not {axes.binding}"
+            return self._with_gap(reason, axes.binding), {}
         # A binding may be offered in parts by codec: report the refusal of the matching part.
         meant = [served for served in offers if axes.codec in served.codecs]
         refusals = [_refusal(served, stack, contract) for served in meant or offers]
-        return None if None in refusals else refusals[0]
+        if None in refusals or refusals[0] is None:
+            return None
+        reason, change = refusals[0]
+        if not meant:
+            reason = self._with_gap(reason, f"{axes.binding} {axes.codec}")
+        return reason, change
+
+    def _with_gap(self, reason: str, missing: str) -> str:
+        gap = self.gaps.get(missing)
+        return f"{reason}: {gap}" if gap else reason
 
 
 class CallerManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

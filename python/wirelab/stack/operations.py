@@ -108,10 +108,15 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
             Operation("CountAllocations", "records"),
             *(Operation(name, "petclinic") for name in PETCLINIC),
             Operation(
-                "Feed", "stream", is_sized=True, bindings=("grpc", "sse", "websocket", "rest")
+                "Feed",
+                "stream",
+                is_sized=True,
+                bindings=("grpc", "connect", "sse", "websocket", "rest"),
             ),
-            Operation("Push", "stream", is_sized=True, bindings=("grpc", "websocket", "rest")),
-            Operation("Chat", "stream", is_sized=True, bindings=("grpc", "websocket")),
+            Operation(
+                "Push", "stream", is_sized=True, bindings=("grpc", "connect", "websocket", "rest")
+            ),
+            Operation("Chat", "stream", is_sized=True, bindings=("grpc", "connect", "websocket")),
         )
     }
 )
@@ -139,6 +144,7 @@ _SEQUENCE_NAMES = frozenset(sequence.name for sequence in SEQUENCES.values())
 
 FEED = "Feed"
 """The only operation of binding ``sse``."""
+CHAT = "Chat"
 STREAM_BINDINGS = MappingProxyType({"sse": FEED, "websocket": f"{FEED}, Push and Chat"})
 """By binding that has the contract stream alone: its operations."""
 ITEMS_MAX = 1_000_000
@@ -168,11 +174,18 @@ def refusal(name: str, axes: Axes) -> str:
         return f"{name} needs a number from an earlier reply and is called within sequences only"
     if operation.bindings and binding not in operation.bindings:
         return f"{name} is not available with {binding}, only with {', '.join(operation.bindings)}"
+    if (name, binding) == (CHAT, "connect") and not _has_http2(axes):
+        return f"{name} with connect needs HTTP/2 all the way; use transport=http/2 without a proxy"
     if binding in STREAM_BINDINGS and not operation.bindings:
         return f"{name} is not available with {binding}, which has only {STREAM_BINDINGS[binding]}"
     if codec == "text" and not operation.has_text:
         return f"{name} with {binding} does not support codec {codec}; use json, protobuf, xml"
     return ""
+
+
+def _has_http2(axes: Axes) -> bool:
+    """Whether both directions of a stream flow at once. Proxies may end or gather requests."""
+    return (axes.transport, axes.via) == ("http/2", "none")
 
 
 def _sequence_refusal(name: str, axes: Axes) -> str:

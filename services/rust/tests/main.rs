@@ -1,6 +1,7 @@
 //! The services as processes, against clients that are not ours.
 
 mod codec_times;
+mod connect;
 mod contracts;
 mod delays;
 mod dependencies;

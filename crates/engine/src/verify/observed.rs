@@ -2,12 +2,12 @@
 
 use wirelab_contract::{ApplicationError, Contract, Operation, Reply};
 use wirelab_load::RawResponse;
-use wirelab_stack::Binding;
+use wirelab_stack::{Binding, Codec};
 use wirelab_verify::Response;
 use wirelab_wire::codec::MessageFormat;
 use wirelab_wire::grpc::{Deframer, Piece};
 use wirelab_wire::websocket::SWITCHING_PROTOCOLS;
-use wirelab_wire::{Encoding, Head, gzip, soap, zstd};
+use wirelab_wire::{ContentType, Encoding, Head, connect, gzip, soap, zstd};
 
 use super::{complete, items};
 
@@ -28,6 +28,7 @@ pub(crate) fn of(
 ) -> Response {
     let observed = match binding {
         Binding::Grpc => grpc(format, operation, response),
+        Binding::Connect => connect(format, operation, response),
         _ => whole(binding, format, operation, response),
     };
     observed.unwrap_or_else(Response::Invalid)
@@ -164,7 +165,8 @@ fn grpc(
             ));
         }
     }
-    let messages = messages(head, &response.body)?;
+    let deframer = Deframer::new(REPLY_BYTES_MAX as u32);
+    let messages = messages(deframer, head, &response.body)?;
     if matches!(operation, Operation::Feed | Operation::Chat) {
         let items = messages.iter().map(|message| items::read(format, message));
         return items.collect::<Result<_, _>>().map(Response::Items);
@@ -176,6 +178,73 @@ fn grpc(
     match messages.as_slice() {
         [message] => read(format, operation, message).map(Response::Reply),
         several => Err(format!("{} messages", several.len())),
+    }
+}
+
+/// A reply over Connect, whose errors have a code, a status and a text that must agree.
+fn connect(
+    format: MessageFormat,
+    operation: Operation,
+    response: &RawResponse,
+) -> Result<Response, String> {
+    let head = head(response)?;
+    let expected = match (format.codec, operation.streaming()) {
+        (Codec::Json, false) => ContentType::Body(Codec::Json),
+        (Codec::Json, true) => ContentType::ConnectJson,
+        (_, false) => ContentType::Proto,
+        (_, true) => ContentType::ConnectProto,
+    };
+    match head.status {
+        200 if head.content_type != expected => Err(format!("content-type {}", head.content_type)),
+        200 if operation.streaming() => connect_stream(format, operation, response),
+        200 => read(format, operation, &plain(head, &response.body)?).map(Response::Reply),
+        status if head.content_type != ContentType::Body(Codec::Json) => Err(format!(
+            "status {status}, content-type {}",
+            head.content_type
+        )),
+        status => {
+            let error = connect::read_error(&plain(head, &response.body)?);
+            let error = error.map_err(|error| format!("status {status}: {error}"))?;
+            match error.code.status() == status {
+                true => connect_error(operation, error),
+                false => Err(format!("status {status} for {error}")),
+            }
+        }
+    }
+}
+
+/// The messages of a stream, and its end.
+fn connect_stream(
+    format: MessageFormat,
+    operation: Operation,
+    response: &RawResponse,
+) -> Result<Response, String> {
+    let head = head(response)?;
+    let deframer = Deframer::of_connect(REPLY_BYTES_MAX as u32);
+    let mut messages = messages(deframer, head, &response.body)?;
+    let end = messages.pop().ok_or("a stream without an end")?;
+    if let Some(error) = connect::read_end(&end).map_err(|error| error.to_string())? {
+        return connect_error(operation, error);
+    }
+    match (operation, messages.as_slice()) {
+        (Operation::Push, [message]) => read(format, operation, message).map(Response::Reply),
+        (Operation::Push, several) => Err(format!("{} messages", several.len())),
+        _ => {
+            let items = messages.iter().map(|message| items::read(format, message));
+            items.collect::<Result<_, _>>().map(Response::Items)
+        }
+    }
+}
+
+/// An error of the contract, whose code and text are both in it.
+fn connect_error(operation: Operation, error: connect::Error) -> Result<Response, String> {
+    let status = error.code.grpc_status();
+    let known = error.message.parse::<ApplicationError>();
+    match known.is_ok_and(|known| known.grpc_status() != status)
+        || !is_application_error(status, operation)
+    {
+        true => Err(format!("error {error}")),
+        false => Ok(Response::Error(error.message)),
     }
 }
 
@@ -193,9 +262,9 @@ fn chunk(format: MessageFormat, message: &[u8]) -> Result<Vec<u8>, String> {
         .map_err(|error| error.to_string())
 }
 
-/// The messages of a gRPC body (gRPC over HTTP/2, Length-Prefixed-Message).
-fn messages(head: &Head, body: &[u8]) -> Result<Vec<Vec<u8>>, String> {
-    let mut deframer = Deframer::new(REPLY_BYTES_MAX as u32);
+/// The messages of a body of gRPC (gRPC over HTTP/2, Length-Prefixed-Message), or of a stream of
+/// Connect.
+fn messages(mut deframer: Deframer, head: &Head, body: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let (mut rest, mut found) = (body, Vec::new());
     let (mut message, mut compressed) = (Vec::new(), false);
     while let Some(piece) = deframer

@@ -26,6 +26,8 @@ pub(crate) struct ReplyState {
     pub(crate) length: u64,
     pub(crate) messages: u32,
     pub(crate) compressed: bool,
+    /// The message under way ends a stream of Connect.
+    pub(crate) is_ending: bool,
     /// Length of the message under way.
     pub(crate) due: u32,
     pub(crate) kept: Vec<u8>,
@@ -96,6 +98,7 @@ impl Default for ReplyState {
             length: 0,
             messages: 0,
             compressed: false,
+            is_ending: false,
             due: 0,
             kept: Vec::new(),
             bad: None,

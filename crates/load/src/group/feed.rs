@@ -11,7 +11,9 @@ use crate::call::result::Fault;
 use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::plan::{FeedItems, Group, RowPer, Stream, StreamFormat};
 use crate::request::body::BodyWriter;
-use crate::request::head::{self, encoding, message_format, status_of_streams};
+use crate::request::head::{
+    self, connect_content_type, encoding, message_format, status_of_streams,
+};
 use crate::validate::items::{ItemFormat, ItemRule, ItemsDue};
 use crate::validate::step::Step;
 use crate::validate::stream::StreamRule;
@@ -118,12 +120,12 @@ fn request(bytes: u64, items: &FeedItems, offset: i64) -> FeedRequest {
 
 fn row(group: &Group, call: &Call) -> Result<PreparedRow, Fault> {
     let stack = &group.stack;
-    let mut request = head::of_operation(stack, call.operation())?;
+    let mut request = head::of_operation(group, call.operation())?;
     let writer = BodyWriter::new(stack, message_format(stack)).called_by(group);
     let body = writer.body(call).map_err(|error| {
         fault::plan(
             error.to_string(),
-            "use codec json with rest and sse, protobuf with grpc, either with websocket",
+            "use codec json with rest and sse, protobuf with grpc, either with websocket or connect",
         )
     })?;
     request.body = body.into();
@@ -137,6 +139,11 @@ fn validator(
 ) -> Result<Validator, Fault> {
     let (format, framing, media_type) = match stack.binding {
         Binding::Grpc => (StreamFormat::Grpc, Framing::Grpc, ContentType::Grpc),
+        // Its messages have the frames of gRPC.
+        Binding::Connect => {
+            let of_replies = connect_content_type(stack, operation);
+            (StreamFormat::Grpc, Framing::Connect, of_replies)
+        }
         Binding::Sse => (StreamFormat::Sse, Framing::Whole, ContentType::EventStream),
         Binding::Websocket => (StreamFormat::Websocket, Framing::Whole, ContentType::Absent),
         // No other type has a name of its own here.
@@ -144,6 +151,7 @@ fn validator(
     };
     let items = match stack.codec {
         Codec::Protobuf => ItemFormat::Protobuf,
+        _ if stack.binding == Binding::Connect => ItemFormat::ProtoJson,
         _ => ItemFormat::Json,
     };
     let due = match operation {
@@ -155,7 +163,7 @@ fn validator(
     validator.status = Some(status_of_streams(stack.binding));
     validator.content_type = Some(media_type);
     validator.encoding = Some(match stack.binding {
-        Binding::Grpc => encoding(stack.compression).0,
+        Binding::Grpc | Binding::Connect => encoding(stack.compression).0,
         // Messages cannot be seen through a compressed body.
         _ => Encoding::Identity,
     });

@@ -137,7 +137,7 @@ fn report(plan: &Plan, group: &Group) -> Result<Option<Target>, Fault> {
 /// Checks a request as its session demands.
 fn check_request(binding: Binding, request: &Request) -> Result<(), Fault> {
     let checked = match binding {
-        Binding::Rest | Binding::Sse | Binding::Soap | Binding::Grpc => {
+        Binding::Rest | Binding::Sse | Binding::Connect | Binding::Soap | Binding::Grpc => {
             // HTTP/2 carries the same method, path and fields: one check serves both.
             http1::check_request(request).map_err(|error| error.to_string())
         }

@@ -167,7 +167,7 @@ fn keep(
         );
     }
     let message = match (from.validator.framing, &from.method) {
-        (Framing::Whole, _) => None,
+        (Framing::Whole | Framing::Connect, _) => None,
         (Framing::Grpc, Some(method)) => Some(method.output()),
         (Framing::Grpc, None) => {
             return refuse(
@@ -394,7 +394,7 @@ fn grpc(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
             _ => prepared.clone(),
         };
         let mut body = Vec::new();
-        BodyWriter::new(&stack, message_format(&stack)).wrap(&message, &mut body);
+        BodyWriter::new(&stack, message_format(&stack)).wrap(&message, false, &mut body);
         let mut request = head::grpc(&stack, &path);
         request.body = body.into();
         request.fields.extend(fields_with_values(&metadata, row)?);

@@ -19,7 +19,9 @@ use crate::group::{feed, third_party};
 use crate::plan::{Carry, Data, FeedItems, Group, RowPer, SequenceStep, Workload};
 use crate::request::body::BodyWriter;
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
-use crate::request::head::{self, encoding, media_type, message_format, status_of_streams};
+use crate::request::head::{
+    self, connect_content_type, encoding, media_type, message_format, status_of_streams,
+};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
@@ -182,7 +184,7 @@ fn of_items(
 fn fixed(group: &Group, call: &Call) -> Result<Part, Fault> {
     let (stack, operation) = (&group.stack, call.operation());
     let format = message_format(stack);
-    let mut request = head::of_call(stack, call)?;
+    let mut request = head::of_call(group, call)?;
     let writer = BodyWriter::new(stack, format).called_by(group);
     let has_body = !matches!(request.method.as_str(), "GET" | "DELETE");
     if has_body || stack.binding == Binding::Websocket {
@@ -278,7 +280,7 @@ fn with_rows(group: &Group, call: &Call, data: &Data) -> Result<Part, Fault> {
     let writer = BodyWriter::new(stack, format).called_by(group);
     let rows = rows.iter().map(|calls| {
         let call = &calls[0];
-        let mut request = head::of_call(stack, call)?;
+        let mut request = head::of_call(group, call)?;
         if !matches!(request.method.as_str(), "GET" | "DELETE") {
             request.body = writer.body(call).map_err(unsupported)?.into();
         }
@@ -289,7 +291,7 @@ fn with_rows(group: &Group, call: &Call, data: &Data) -> Result<Part, Fault> {
     let always = stack.binding == Binding::Raw;
     let expectation = Expectation::EachCall { always };
     Ok(Part {
-        requests: vec![head::of_call(stack, call)?],
+        requests: vec![head::of_call(group, call)?],
         steps: vec![step(group, operation, 0, expectation)],
         builder: None,
         rows: Some(PartRows {
@@ -473,8 +475,8 @@ fn varying(group: &Group, generator: RequestGenerator) -> Result<Part, Fault> {
             }));
         }
         let request = match generator.call(at) {
-            Some(call) => head::of_call(stack, call)?,
-            None => head::of_operation(stack, operation)?,
+            Some(call) => head::of_call(group, call)?,
+            None => head::of_operation(group, operation)?,
         };
         let is_rest = stack.binding == Binding::Rest;
         let own = |route: &Route| is_rest && (route.varies() || !route.has_body());
@@ -527,6 +529,7 @@ fn step(group: &Group, operation: Operation, place: usize, expectation: Expectat
 fn validator(stack: &Stack, operation: Operation, expectation: Expectation) -> Validator {
     let framing = match stack.binding {
         Binding::Grpc => Framing::Grpc,
+        Binding::Connect if operation.streaming() => Framing::Connect,
         _ => Framing::Whole,
     };
     // The caches of tokens must follow every reply.
@@ -544,6 +547,9 @@ fn validator(stack: &Stack, operation: Operation, expectation: Expectation) -> V
     match stack.binding {
         Binding::Raw => validator.imposed = validator.encoding,
         Binding::Iiop | Binding::Websocket => {}
+        Binding::Connect => {
+            validator.content_type = Some(connect_content_type(stack, operation));
+        }
         // A reply without a body has no content type.
         _ if route.is_some_and(|route| route.reply == ReplyBody::Empty) => {}
         _ => validator.content_type = Some(media_type(stack).1),

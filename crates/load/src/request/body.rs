@@ -42,7 +42,7 @@ impl BodyWriter {
     pub(crate) fn body(&self, call: &Typed) -> Result<Vec<u8>, Unsupported> {
         let mut body = Vec::new();
         for message in self.format.encode_as(call, self.caller.as_ref())? {
-            self.wrap(&message, &mut body);
+            self.wrap(&message, call.operation().streaming(), &mut body);
         }
         self.end(call.operation(), &mut body);
         Ok(body)
@@ -54,8 +54,8 @@ impl BodyWriter {
         const CHECKED: &str = "the workload was checked";
         let caller = self.caller.as_ref();
         // Then the body is the message, and it is written in place without a copy.
-        let is_framed = matches!(self.binding, Binding::Grpc | Binding::Websocket);
-        let plain = self.compression == Compression::None && !is_framed;
+        let is_stream = call.operation().streaming();
+        let plain = self.compression == Compression::None && !self.frames(is_stream);
         if plain {
             return self
                 .format
@@ -65,16 +65,32 @@ impl BodyWriter {
         let mut message = Vec::new();
         let written = self.format.append_request(call, caller, &mut message);
         written.expect(CHECKED);
-        self.wrap(&message, out);
+        self.wrap(&message, is_stream, out);
     }
 
-    /// Appends one message, compressed and framed as the stack says.
-    pub(crate) fn wrap(&self, message: &[u8], out: &mut Vec<u8>) {
+    /// Whether messages, of streams or not, have something around them.
+    fn frames(&self, is_stream: bool) -> bool {
+        match self.binding {
+            Binding::Grpc | Binding::Websocket => true,
+            Binding::Connect => is_stream,
+            _ => false,
+        }
+    }
+
+    /// Appends one message, which may be one of a stream, compressed and framed as the stack says.
+    pub(crate) fn wrap(&self, message: &[u8], is_stream: bool, out: &mut Vec<u8>) {
+        let message = match self.binding {
+            // Items in JSON are lines, whose end frames do without.
+            Binding::Connect if self.format.is_proto_json() => {
+                message.strip_suffix(b"\n").unwrap_or(message)
+            }
+            _ => message,
+        };
         let compressed = compress(self.compression, message);
         let message = compressed.as_deref().unwrap_or(message);
         match self.binding {
-            Binding::Grpc => out.extend(grpc::frame(message, compressed.is_some())),
             Binding::Websocket => self.append_message(message, out),
+            _ if self.frames(is_stream) => out.extend(grpc::frame(message, compressed.is_some())),
             _ => out.extend_from_slice(message),
         }
     }

@@ -3,13 +3,14 @@
 
 use wirelab_contract::clinic::routes::Route;
 use wirelab_contract::{Call, Message, MessageVisitor, Operation};
-use wirelab_stack::{Binding, Compression, Stack};
-use wirelab_wire::codec::MessageFormat;
+use wirelab_stack::{Binding, Codec, Compression, Stack, Transport};
+use wirelab_wire::codec::{Mapping, MessageFormat};
 use wirelab_wire::websocket::SWITCHING_PROTOCOLS;
 use wirelab_wire::{ContentType, Encoding, Request, soap};
 
 use crate::call::fault;
 use crate::call::result::Fault;
+use crate::plan::Group;
 
 /// How messages are written.
 pub(crate) fn message_format(stack: &Stack) -> MessageFormat {
@@ -17,6 +18,10 @@ pub(crate) fn message_format(stack: &Stack) -> MessageFormat {
         .in_order(stack.byte_order)
         .in_soap(version(stack))
         .with_cache(stack.token_cache)
+        .in_mapping(match stack.binding {
+            Binding::Connect => Mapping::Connect,
+            _ => Mapping::Contracts,
+        })
 }
 
 /// The version of SOAP; 1.1 where the stack has none.
@@ -28,12 +33,29 @@ pub(crate) fn version(stack: &Stack) -> soap::Version {
 pub(crate) fn media_type(stack: &Stack) -> (&'static str, ContentType) {
     let name = match stack.binding {
         Binding::Grpc => "application/grpc",
+        Binding::Connect => connect_type(stack, false),
         Binding::Soap => version(stack).media_type(),
         Binding::Rest | Binding::Sse | Binding::Websocket | Binding::Iiop | Binding::Raw => {
             stack.codec.media_type()
         }
     };
     (name, ContentType::named(name.as_bytes()))
+}
+
+/// The media type of unary calls over Connect, or of streams.
+fn connect_type(stack: &Stack, is_stream: bool) -> &'static str {
+    match (stack.codec, is_stream) {
+        (Codec::Json, false) => "application/json",
+        (Codec::Json, true) => "application/connect+json",
+        (_, false) => "application/proto",
+        (_, true) => "application/connect+proto",
+    }
+}
+
+/// The same of the replies to an operation.
+pub(crate) fn connect_content_type(stack: &Stack, operation: Operation) -> ContentType {
+    let name = connect_type(stack, operation.streaming());
+    ContentType::named(name.as_bytes())
 }
 
 /// How the stack compresses, and what HTTP and gRPC call it.
@@ -51,7 +73,7 @@ pub(crate) fn accepts(stack: &Stack) -> Option<(String, String)> {
     // RFC 9110 section 12.5.3; gRPC has a field of its own, since it compresses messages and
     // not the body.
     let field = match stack.binding {
-        Binding::Rest | Binding::Sse | Binding::Soap => "accept-encoding",
+        Binding::Rest | Binding::Sse | Binding::Soap | Binding::Connect => "accept-encoding",
         Binding::Grpc => "grpc-accept-encoding",
         Binding::Websocket | Binding::Iiop | Binding::Raw => return None,
     };
@@ -62,11 +84,13 @@ pub(crate) fn accepts(stack: &Stack) -> Option<(String, String)> {
 ///
 /// # Errors
 /// When the binding has no such operation.
-pub(crate) fn of_operation(stack: &Stack, operation: Operation) -> Result<Request, Fault> {
+pub(crate) fn of_operation(group: &Group, operation: Operation) -> Result<Request, Fault> {
+    let stack = &group.stack;
     match stack.binding {
         Binding::Rest | Binding::Sse if operation.has_items() => items(stack, operation),
         Binding::Rest | Binding::Sse => rest(stack, operation),
         Binding::Websocket => websocket(operation),
+        Binding::Connect => connect(group, operation),
         Binding::Soap => Ok(soap(stack, operation)),
         Binding::Grpc => Ok(grpc(stack, &operation.grpc_path())),
         Binding::Iiop => Ok(Request {
@@ -81,11 +105,11 @@ pub(crate) fn of_operation(stack: &Stack, operation: Operation) -> Result<Reques
 ///
 /// # Errors
 /// When the binding has no such operation.
-pub(crate) fn of_call(stack: &Stack, call: &Call) -> Result<Request, Fault> {
-    let operation = call.operation();
+pub(crate) fn of_call(group: &Group, call: &Call) -> Result<Request, Fault> {
+    let (stack, operation) = (&group.stack, call.operation());
     let mut request = match (stack.binding, operation.route()) {
         (Binding::Rest, Some(route)) if !operation.has_items() => rest_request(stack, &route),
-        _ => return of_operation(stack, operation),
+        _ => return of_operation(group, operation),
     };
     if let Some(route) = operation.route()
         && let Some(path) = path(&route, call)
@@ -216,6 +240,48 @@ fn soap(stack: &Stack, operation: Operation) -> Request {
         fields,
         ..Request::default()
     }
+}
+
+/// Connect protocol, Unary-Request and Streaming-Request. The deadline is the time after which the
+/// engine gives a call up.
+fn connect(group: &Group, operation: Operation) -> Result<Request, Fault> {
+    let stack = &group.stack;
+    let is_stream = operation.streaming();
+    if is_stream && !operation.has_items() {
+        return Err(fault::plan(
+            format!("operation {operation}: this stream of messages exists in grpc only"),
+            "use binding grpc, or another operation",
+        ));
+    }
+    if operation == Operation::Chat && stack.transport != Transport::Http2 {
+        return Err(fault::plan(
+            "operation Chat: a stream in both directions over Connect needs HTTP/2",
+            "use transport=http/2, or another operation",
+        ));
+    }
+    let mut fields = vec![
+        field("content-type", connect_type(stack, is_stream)),
+        field("connect-protocol-version", "1"),
+        field("connect-timeout-ms", timeout_ms(group.timeout_s)),
+    ];
+    if let (_, Some(name)) = encoding(stack.compression) {
+        let names = match is_stream {
+            true => ["connect-accept-encoding", "connect-content-encoding"],
+            false => ["accept-encoding", "content-encoding"],
+        };
+        fields.extend(names.map(|of_field| field(of_field, name)));
+    }
+    Ok(Request {
+        method: "POST".into(),
+        path: operation.grpc_path(),
+        fields,
+        ..Request::default()
+    })
+}
+
+/// Digits of a time: plans have 1,000,000 s at most, and Connect 10 digits.
+fn timeout_ms(timeout_s: f64) -> String {
+    (timeout_s * 1e3).ceil().max(1.0).to_string()
 }
 
 /// gRPC over HTTP/2, Requests.

@@ -152,7 +152,7 @@ impl Single {
     pub fn call(&mut self, call: &Call) -> Result<RawResponse, String> {
         let messages = self.format.encode(call);
         let messages = messages.map_err(|error: Unsupported| error.to_string())?;
-        let head = head::of_call(&self.group.stack, call).map_err(|fault| fault_text(&fault))?;
+        let head = head::of_call(&self.group, call).map_err(|fault| fault_text(&fault))?;
         self.exchange(call.operation(), head, &messages)
     }
 
@@ -162,7 +162,7 @@ impl Single {
     /// # Errors
     /// As [`Single::call`].
     pub fn send(&mut self, operation: Operation, message: &[u8]) -> Result<RawResponse, String> {
-        let head = head::of_operation(&self.group.stack, operation);
+        let head = head::of_operation(&self.group, operation);
         let head = head.map_err(|fault| fault_text(&fault))?;
         self.exchange(operation, head, &[message.to_vec()])
     }
@@ -177,7 +177,7 @@ impl Single {
         operation: Operation,
         message: &[u8],
     ) -> Result<RawResponse, String> {
-        let head = head::of_operation(&self.group.stack, operation);
+        let head = head::of_operation(&self.group, operation);
         let mut head = head.map_err(|fault| fault_text(&fault))?;
         path.clone_into(&mut head.path);
         self.exchange(operation, head, &[message.to_vec()])
@@ -235,9 +235,9 @@ impl Single {
                     let document = token_xml::parse(message).map_err(|error| error.to_string())?;
                     let mut content = Vec::new();
                     tokens.encoder.encode(&document, &mut content);
-                    self.writer.wrap(&content, &mut body);
+                    self.writer.wrap(&content, false, &mut body);
                 }
-                _ => self.writer.wrap(message, &mut body),
+                _ => self.writer.wrap(message, operation.streaming(), &mut body),
             }
         }
         self.writer.end(operation, &mut body);

@@ -1,10 +1,12 @@
 //! The bytes of a body, as they come.
 
-use wirelab_wire::Encoding;
 use wirelab_wire::grpc::Piece;
+use wirelab_wire::{Encoding, connect};
 
+use super::content::plain;
 use super::{Expectation, Framing, Validator};
 use crate::call::error::ErrorKind;
+use crate::call::rejection::{Rejection, printable};
 use crate::call::reply::ReplyState;
 use crate::connection::tokens::Tokens;
 
@@ -33,7 +35,7 @@ impl Validator {
                 self.whole(state, chunk, tokens);
                 0
             }
-            Framing::Grpc => self.framed(state, chunk),
+            Framing::Grpc | Framing::Connect => self.framed(state, chunk),
         }
     }
 
@@ -86,18 +88,27 @@ impl Validator {
     pub(super) fn next_framed(&self, state: &mut ReplyState, chunk: &mut &[u8]) -> bool {
         loop {
             match state.deframer.next(chunk) {
-                Ok(Some(Piece::Start { length, compressed })) => {
+                Ok(Some(Piece::Start {
+                    length,
+                    compressed,
+                    is_end,
+                })) => {
                     state.due = length;
                     state.compressed = compressed;
+                    state.is_ending = is_end;
                     if compressed && state.head.encoding == Encoding::Identity {
-                        state.fail(
-                            ErrorKind::Protocol,
-                            "a compressed message without grpc-encoding (gRPC over HTTP/2, Compressed-Flag)",
-                        );
+                        state.fail(ErrorKind::Protocol, self.uncompressed());
                         return false;
                     }
                 }
+                Ok(Some(Piece::Data(data))) if state.is_ending => state.keep(data),
                 Ok(Some(Piece::Data(data))) => self.data(state, data),
+                Ok(Some(Piece::End)) if state.is_ending => {
+                    if let Err(rejection) = take_end_of_stream(state) {
+                        state.reject(rejection);
+                        return false;
+                    }
+                }
                 Ok(Some(Piece::End)) => {
                     self.message_ended(state);
                     return true;
@@ -107,6 +118,19 @@ impl Validator {
                     state.fail(ErrorKind::Protocol, error.to_string());
                     return false;
                 }
+            }
+        }
+    }
+
+    /// The rule that a compressed message breaks where nothing names its compression.
+    fn uncompressed(&self) -> &'static str {
+        match self.framing {
+            Framing::Connect => {
+                "a compressed message without connect-content-encoding (Connect protocol, \
+                 Envelope-Flags)"
+            }
+            Framing::Grpc | Framing::Whole => {
+                "a compressed message without grpc-encoding (gRPC over HTTP/2, Compressed-Flag)"
             }
         }
     }
@@ -143,5 +167,23 @@ impl Validator {
         if !state.is_comparable() {
             state.hash = 0;
         }
+    }
+}
+
+/// The message that ends a stream of Connect.
+fn take_end_of_stream(state: &mut ReplyState) -> Result<(), Rejection> {
+    let protocol = |reason| Rejection::new(ErrorKind::Protocol, reason);
+    let encoding = match state.compressed {
+        true => state.head.encoding,
+        false => Encoding::Identity,
+    };
+    let message = std::mem::take(&mut state.kept);
+    let end = plain(&message, encoding).map_err(protocol)?;
+    match connect::read_end(&end).map_err(|error| protocol(error.to_string()))? {
+        None => Ok(()),
+        Some(error) => Err(Rejection::new(
+            ErrorKind::Application,
+            format!("Connect error {}", printable(&error.to_string())),
+        )),
     }
 }

@@ -28,6 +28,8 @@ impl Validator {
     ) -> Result<(), Rejection> {
         if self.framing == Framing::Grpc {
             self.grpc_ended(state, end);
+        } else if self.framing == Framing::Connect {
+            self.connect_ended(state);
         } else if self.stream.is_some() {
             // Its messages were judged one by one.
         } else if state.bad.is_none() && self.decodes(state) && !state.checked {
@@ -133,6 +135,18 @@ impl Validator {
                 );
             }
         }
+        self.messages_ended(state);
+    }
+
+    /// Errors are in the message that ends the stream, which came before.
+    fn connect_ended(&self, state: &mut ReplyState) {
+        if state.bad.is_none() {
+            self.messages_ended(state);
+        }
+    }
+
+    /// The last message was whole, and there were as many as the contract says.
+    fn messages_ended(&self, state: &mut ReplyState) {
         if let Err(error) = state.deframer.finish() {
             return state.fail(ErrorKind::Protocol, error.to_string());
         }

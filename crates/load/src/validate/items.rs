@@ -9,6 +9,8 @@ use prost::Message as _;
 use serde::Deserialize;
 use wirelab_contract::stream::Item;
 use wirelab_contract::streams::{Due, Schedule};
+use wirelab_stack::Codec;
+use wirelab_wire::codec::{Mapping, MessageFormat};
 
 use super::stream::wrong;
 use crate::call::items::{ItemState, ItemTimes};
@@ -18,6 +20,8 @@ use crate::call::rejection::Rejection;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ItemFormat {
     Json,
+    /// By the mapping of Protocol Buffers.
+    ProtoJson,
     Protobuf,
 }
 
@@ -49,6 +53,18 @@ struct ReadItem<'a> {
     received_ns: i64,
     #[serde(borrow)]
     text: Cow<'a, str>,
+}
+
+impl From<Item> for ReadItem<'_> {
+    fn from(item: Item) -> Self {
+        ReadItem {
+            index: item.index,
+            due_ns: item.due_ns,
+            sent_ns: item.sent_ns,
+            received_ns: item.received_ns,
+            text: item.text.into(),
+        }
+    }
 }
 
 impl ItemRule {
@@ -87,16 +103,16 @@ impl ItemRule {
         match self.format {
             ItemFormat::Json => serde_json::from_slice(message)
                 .map_err(|error| format!("an item is not JSON as it should be: {error}")),
+            ItemFormat::ProtoJson => {
+                let format = MessageFormat::from(Codec::Json).in_mapping(Mapping::Connect);
+                let item = format.read::<Item>(message);
+                item.map(ReadItem::from)
+                    .map_err(|error| format!("an item is not as it should be: {error}"))
+            }
             ItemFormat::Protobuf => {
                 let item = Item::decode(message);
-                let item = item.map_err(|error| format!("an item is not protobuf: {error}"))?;
-                Ok(ReadItem {
-                    index: item.index,
-                    due_ns: item.due_ns,
-                    sent_ns: item.sent_ns,
-                    received_ns: item.received_ns,
-                    text: item.text.into(),
-                })
+                item.map(ReadItem::from)
+                    .map_err(|error| format!("an item is not protobuf: {error}"))
             }
         }
     }
@@ -213,7 +229,7 @@ mod tests {
 
     fn take(rule: &ItemRule, state: &mut ItemState, item: &Item) -> Result<(), Rejection> {
         let message = match rule.format {
-            ItemFormat::Json => serde_json::to_vec(item).unwrap(),
+            ItemFormat::Json | ItemFormat::ProtoJson => serde_json::to_vec(item).unwrap(),
             ItemFormat::Protobuf => item.encode_to_vec(),
         };
         rule.take(state, &message)

@@ -5,7 +5,7 @@ use wirelab_wire::stream::chat;
 use wirelab_wire::{ProtocolError, grpc};
 
 use super::stream::{StreamRule, wrong};
-use super::{Expectation, Validator, items};
+use super::{Expectation, Framing, Validator, items};
 use crate::call::error::ErrorKind;
 use crate::call::items::ItemState;
 use crate::call::rejection::Rejection;
@@ -47,7 +47,10 @@ impl Validator {
         }
         // Taken out, because the reply is changed too.
         let mut stream = state.stream.take().unwrap_or_else(|| {
-            state.deframer = grpc::Deframer::new(rule.message_max);
+            state.deframer = match self.framing {
+                Framing::Connect => grpc::Deframer::of_connect(rule.message_max),
+                Framing::Grpc | Framing::Whole => grpc::Deframer::new(rule.message_max),
+            };
             rule.begin()
         });
         let arrival = match stream.is_stopped {

@@ -6,6 +6,8 @@
 //! whose numbers go into later requests are always read.
 
 mod body;
+#[cfg(test)]
+mod connect_tests;
 mod content;
 mod end;
 pub(crate) mod expect;
@@ -24,6 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use wirelab_contract::Operation;
 use wirelab_wire::codec::{Expected, MessageFormat};
+use wirelab_wire::grpc::Deframer;
 use wirelab_wire::websocket::{BAD_REQUEST, SWITCHING_PROTOCOLS};
 use wirelab_wire::{ContentType, Encoding, Head};
 
@@ -34,7 +37,7 @@ use crate::validate::items::ItemRule;
 use crate::validate::kept_values::KeptValue;
 use crate::validate::stream::StreamRule;
 
-use crate::call::rejection::printable;
+use crate::call::rejection::{MESSAGE_BYTES_MAX, printable};
 
 /// No length has been learned yet.
 const UNKNOWN: u64 = u64::MAX;
@@ -46,6 +49,8 @@ pub(crate) enum Framing {
     Whole,
     /// gRPC's length-prefixed messages.
     Grpc,
+    /// Those of a stream of Connect.
+    Connect,
 }
 
 /// What the contract says of the replies.
@@ -133,12 +138,12 @@ impl Validator {
             Expectation::Counted => state.is_comparable(),
             Expectation::Declared(declared) => match self.framing {
                 Framing::Whole => declared.needs_whole(state.head.encoding),
-                Framing::Grpc => declared.reads_body(),
+                Framing::Grpc | Framing::Connect => declared.reads_body(),
             },
             Expectation::Same(_) => self.decode || self.differs_from_learned(state),
             Expectation::EachCall { always } => self.decode || *always,
             // Of lines and events the parsers keep the messages.
-            Expectation::Items(_) => self.framing == Framing::Grpc,
+            Expectation::Items(_) => self.framing != Framing::Whole,
         }
     }
 
@@ -157,6 +162,9 @@ impl Validator {
         // Raw has no fields: whether contents are compressed is agreed by configuration.
         if let Some(encoding) = self.imposed {
             state.head.encoding = encoding;
+        }
+        if self.framing == Framing::Connect {
+            state.deframer = Deframer::of_connect(MESSAGE_BYTES_MAX);
         }
         let head = state.head;
         let expected = match self.status {

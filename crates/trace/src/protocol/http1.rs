@@ -544,9 +544,15 @@ pub(super) fn content_of(named: ContentType) -> Content {
     match named {
         ContentType::Body(Codec::Json) => Content::Json,
         ContentType::Body(Codec::Xml) | ContentType::SoapXml => Content::Xml,
-        ContentType::Body(Codec::Protobuf) | ContentType::Grpc => Content::Protobuf,
+        ContentType::Body(Codec::Protobuf)
+        | ContentType::Proto
+        | ContentType::ConnectProto
+        | ContentType::Grpc => Content::Protobuf,
         ContentType::Body(Codec::Text) | ContentType::EventStream => Content::Text,
         // No name of a content that the diagnosis distinguishes.
-        ContentType::Absent | ContentType::Body(_) | ContentType::Other => Content::Other,
+        ContentType::Absent
+        | ContentType::Body(_)
+        | ContentType::ConnectJson
+        | ContentType::Other => Content::Other,
     }
 }

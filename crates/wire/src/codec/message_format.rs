@@ -11,11 +11,22 @@ use wirelab_contract::{
 use wirelab_stack::{Binding, CodecFamily};
 
 use super::error::require;
-use super::{Codec, Mismatch, Unsupported, protobuf, serde_formats, token_xml};
+use super::{Codec, Mismatch, Unsupported, proto_json, protobuf, serde_formats, token_xml};
 use crate::cdr::{self, ByteOrder};
+use crate::connect;
 use crate::soap::{self, EnvelopeError, Response, Style, UsernameToken, Version};
 use crate::token_xml::{Decoder, Document, Encoder, TokenCache};
 use crate::xml;
+
+/// How messages in JSON and errors are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Mapping {
+    /// By contracts/README.md.
+    #[default]
+    Contracts,
+    /// Replies in JSON by the mapping of Protocol Buffers, errors by the Connect protocol.
+    Connect,
+}
 
 /// A codec with the parameters that its bytes depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,6 +39,8 @@ pub struct MessageFormat {
     pub soap: Version,
     /// What token-xml caches.
     pub cache: TokenCache,
+    /// How JSON and errors are laid out.
+    pub mapping: Mapping,
 }
 
 /// What a reply of REST carries. A list is in JSON the array alone; in Protocol Buffers,
@@ -60,6 +73,7 @@ impl From<Codec> for MessageFormat {
             // native order of the machines.
             soap: Version::V11,
             cache: TokenCache::default(),
+            mapping: Mapping::default(),
         }
     }
 }
@@ -81,6 +95,26 @@ impl MessageFormat {
     #[must_use]
     pub fn with_cache(self, cache: TokenCache) -> Self {
         MessageFormat { cache, ..self }
+    }
+
+    /// The same with another mapping.
+    #[must_use]
+    pub fn in_mapping(self, mapping: Mapping) -> Self {
+        MessageFormat { mapping, ..self }
+    }
+
+    /// True of JSON by the mapping of Protocol Buffers.
+    #[must_use]
+    pub fn is_proto_json(self) -> bool {
+        self.codec == Codec::Json && self.mapping == Mapping::Connect
+    }
+
+    /// What a reply carries.
+    fn reply_body(self, operation: Operation) -> ReplyBody {
+        match self.mapping {
+            Mapping::Contracts => reply_body(operation),
+            Mapping::Connect => ReplyBody::Message,
+        }
     }
 
     /// How SOAP carries it, where the codec is one of SOAP's.
@@ -223,7 +257,7 @@ impl MessageFormat {
 
     /// A reply without an envelope.
     fn write_body<M: Message>(self, operation: Operation, reply: &M) -> Vec<u8> {
-        match (self.codec, reply_body(operation)) {
+        match (self.codec, self.reply_body(operation)) {
             (Codec::Json, ReplyBody::List) => serde_formats::json_list(reply),
             (_, ReplyBody::Empty) => Vec::new(),
             _ => self.write(reply),
@@ -288,7 +322,7 @@ impl MessageFormat {
         match self.codec {
             // Only JSON has a bare array; the other codecs of REST keep the message around
             // a list.
-            Codec::Json => match reply_body(O::OPERATION) {
+            Codec::Json => match self.reply_body(O::OPERATION) {
                 ReplyBody::List => serde_formats::parse_json_list(bytes),
                 ReplyBody::Empty => read_empty(bytes),
                 ReplyBody::Message => self.read(bytes),
@@ -344,6 +378,9 @@ impl MessageFormat {
     /// [`supports`](super::supports) no operation with that message.
     pub fn read<M: Message>(self, bytes: &[u8]) -> Result<M, Mismatch> {
         let protobuf = || lists::from_protobuf(bytes).map_err(|error| self.malformed(&error));
+        if self.is_proto_json() {
+            return proto_json::parse(bytes);
+        }
         if const { M::CONTRACT.is_json_and_protobuf_only() } {
             return match self.codec {
                 Codec::Json => serde_formats::parse_json(bytes),
@@ -369,7 +406,7 @@ impl MessageFormat {
     pub(super) fn has_view(self) -> bool {
         match self.codec.family() {
             CodecFamily::Text | CodecFamily::Xml | CodecFamily::Soap => true,
-            CodecFamily::Serde => serde_formats::has_view(self.codec),
+            CodecFamily::Serde => serde_formats::has_view(self.codec) && !self.is_proto_json(),
             // Protobuf has views of its own (protobuf.rs).
             CodecFamily::Protobuf | CodecFamily::Cdr | CodecFamily::TokenXml => false,
         }
@@ -410,12 +447,19 @@ impl MessageFormat {
     }
 
     /// The text of an application error: what REST sends with status 400, SOAP
-    /// as a fault, GIOP as the user exception of the operation's contract.
+    /// as a fault, GIOP as the user exception of the operation's contract. Of Connect its code and
+    /// its text.
     ///
     /// # Errors
     /// [`Mismatch::Malformed`] when the bytes are not an application error,
     /// [`Mismatch::Fault`] when they are a fault of the service (`Server`).
     pub fn read_error(self, operation: Operation, body: &[u8]) -> Result<String, Mismatch> {
+        if self.mapping == Mapping::Connect {
+            let error = connect::read_error(body);
+            return error
+                .map(|error| error.to_string())
+                .map_err(|error| self.malformed(&error));
+        }
         if self.codec == Codec::TokenXml {
             return token_xml::error(&token_xml::parse(self.cache, body)?, operation);
         }

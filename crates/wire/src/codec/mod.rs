@@ -12,6 +12,7 @@ mod compare;
 mod error;
 mod expected;
 mod message_format;
+mod proto_json;
 mod protobuf;
 mod serde_formats;
 mod token_xml;
@@ -19,7 +20,7 @@ mod views;
 
 pub use error::{Mismatch, Unsupported, supports};
 pub use expected::Expected;
-pub use message_format::MessageFormat;
+pub use message_format::{Mapping, MessageFormat};
 pub use serde_formats::{Value as Object, document, transcode};
 pub use token_xml::{append_request_tokens, request_document};
 pub use wirelab_stack::Codec;

@@ -50,13 +50,13 @@ pub(super) fn parse_json_list<M: Message>(body: &[u8]) -> Result<M, Mismatch> {
     Ok(message)
 }
 
-fn json_text(body: &[u8]) -> Result<&str, Mismatch> {
+pub(super) fn json_text(body: &[u8]) -> Result<&str, Mismatch> {
     const NOT_UTF8: &str = "not UTF-8 (RFC 8259 section 8.1)";
     let text = std::str::from_utf8(body);
     text.map_err(|error| Mismatch::malformed(Codec::Json, error.valid_up_to(), NOT_UTF8))
 }
 
-fn malformed_json(body: &[u8], error: &serde_json::Error) -> Mismatch {
+pub(super) fn malformed_json(body: &[u8], error: &serde_json::Error) -> Mismatch {
     let offset = offset_of(body, error.line(), error.column());
     Mismatch::malformed(Codec::Json, offset, &error.to_string())
 }

@@ -316,6 +316,9 @@ impl Fields {
             16 if name.eq_ignore_ascii_case("content-encoding") => {
                 self.encoding = encoding(value);
             }
+            24 if name.eq_ignore_ascii_case("connect-content-encoding") => {
+                self.encoding = encoding(value);
+            }
             17 if name.eq_ignore_ascii_case("transfer-encoding") => {
                 self.take_transfer_encoding(value)?;
             }

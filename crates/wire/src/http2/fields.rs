@@ -173,7 +173,9 @@ impl SectionParser<'_> {
             // 8.1.1).
             b"content-length" => head.content_length = Some(length(head.content_length, value)?),
             b"content-type" => head.content_type = content_type(value),
-            b"content-encoding" | b"grpc-encoding" => head.encoding = encoding(value),
+            b"content-encoding" | b"grpc-encoding" | b"connect-content-encoding" => {
+                head.encoding = encoding(value);
+            }
             b"errors" => head.errors = true,
             b"grpc-status" => self.fields.end.grpc_status = decimal(value),
             b"grpc-message" => self.message = Some(percent_decoded(value)),

@@ -22,6 +22,7 @@ targets! {
     avro: fuzz_avro,
     cdr: fuzz_cdr,
     chat: fuzz_chat,
+    connect: fuzz_connect,
     giop_client: fuzz_giop_client,
     giop_server: fuzz_giop_server,
     grpc: fuzz_grpc,

@@ -32,6 +32,7 @@ pub fn all() -> Vec<Seed> {
     giop(&mut seeds);
     raw_streams(&mut seeds);
     message_streams(&mut seeds);
+    connect(&mut seeds);
     seeds
 }
 
@@ -174,6 +175,18 @@ fn add_compressed(seeds: &mut Vec<Seed>) {
         ];
         add(seeds, "grpc", name, framed.concat());
     }
+}
+
+/// Streams of Connect and their ends.
+fn connect(seeds: &mut Vec<Seed>) {
+    let end = br#"{"error":{"code":"unavailable","message":"overloaded"},"metadata":{"a":["1"]}}"#;
+    let mut last = grpc::frame(b"{}", false);
+    last[0] = 2;
+    let stream = [grpc::frame(b"hello", false), grpc::frame(b"x", true), last];
+    add(seeds, "connect", "stream", stream.concat());
+    add(seeds, "connect", "end", end.to_vec());
+    let error = br#"{"code":"not_found","details":[{"type":"a.B","value":"CgIIPA"}]}"#;
+    add(seeds, "connect", "error", error.to_vec());
 }
 
 fn references(seeds: &mut Vec<Seed>) {

@@ -36,6 +36,8 @@ func clientStacks() []clientStack {
 		{"rest xml", stack("rest", "xml", "http/1.1"), callXML},
 		{"rest xml http/1.0", stack("rest", "xml", "http/1.0").with("stack.end_of_message", "until-close"), callXML},
 		{"grpc", grpcOnly, callGRPC},
+		{"connect protobuf", connectProto, callConnect},
+		{"connect json http/2", connectJSON, callConnect},
 	}
 	for _, codec := range []string{"soap-literal", "soap-rpc"} {
 		for version := range envelopes {

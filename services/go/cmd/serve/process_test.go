@@ -117,6 +117,7 @@ type process struct {
 	Refused struct{ Option, Message, Remedy string }
 
 	transport string
+	codec     any
 	security  *tls.Config // of calls to it; nil: none
 
 	Language  string
@@ -156,7 +157,7 @@ func launch(t *testing.T, line string, environment ...string) *process {
 func start(t *testing.T, config options, environment ...string) *process {
 	t.Helper()
 	p := launch(t, config.line(t), environment...)
-	p.transport = config["stack.transport"].(string)
+	p.transport, p.codec = config["stack.transport"].(string), config["stack.codec"]
 	p.readLine(t)
 	if p.Address == "" {
 		t.Fatalf("not ready: %+v\n%s", p.Refused, p.stderr)
@@ -419,7 +420,7 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 }
 
 func TestServesOnAUnixSocket(t *testing.T) {
-	for i, config := range []options{restText, stack("rest", "json", "http/2"), grpcOnly} {
+	for i, config := range []options{restText, stack("rest", "json", "http/2"), grpcOnly, connectProto} {
 		path := filepath.Join(t.TempDir(), fmt.Sprint("s", i))
 		p := start(t, config.with("listen", "unix:"+path))
 		if p.Address != "unix:"+path {

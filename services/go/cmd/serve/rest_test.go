@@ -85,6 +85,9 @@ func hello(p *process, config options) error {
 	if config["stack.binding"] == "grpc" {
 		return helloGRPC(p, config)
 	}
+	if config["stack.binding"] == "connect" {
+		return helloConnect(p, config)
+	}
 	if config["contract"] == "stream" {
 		return helloStream(p, config)
 	}

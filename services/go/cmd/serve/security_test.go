@@ -121,7 +121,8 @@ func (a *authority) clientCertificate(t *testing.T) tls.Certificate {
 // secureStacks are one of each transport and binding.
 func secureStacks() []options {
 	return []options{restJSON, stack("rest", "xml", "http/1.0"), stack("rest", "protobuf", "http/2"),
-		stack("soap", "soap-rpc", "http/2"), soapOnly, grpcOnly, websocketJSON}
+		stack("soap", "soap-rpc", "http/2"), soapOnly, grpcOnly, websocketJSON,
+		connectProto, connectJSON}
 }
 
 func TestTLS(t *testing.T) {

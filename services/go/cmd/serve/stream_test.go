@@ -27,7 +27,8 @@ func streamStacks() []options {
 	var stacks []options
 	for _, words := range [][3]string{{"rest", "json", "http/1.1"}, {"rest", "json", "http/2"},
 		{"sse", "json", "http/1.1"}, {"sse", "json", "http/2"}, {"grpc", "protobuf", "http/2"},
-		{"websocket", "json", "http/1.1"}, {"websocket", "protobuf", "http/1.1"}} {
+		{"websocket", "json", "http/1.1"}, {"websocket", "protobuf", "http/1.1"},
+		{"connect", "protobuf", "http/1.1"}, {"connect", "json", "http/1.1"}, {"connect", "protobuf", "http/2"}} {
 		stacks = append(stacks, stack(words[0], words[1], words[2]).with("contract", "stream"))
 	}
 	return stacks
@@ -75,6 +76,9 @@ func openFeed(t *testing.T, p *process, config options, request *pb.FeedRequest)
 			return nil, err
 		}
 		return &feed{stream.Recv, cancel}, nil
+	}
+	if config["stack.binding"] == "connect" {
+		return openConnectFeed(t, ctx, p, config, request, cancel)
 	}
 	if config["stack.binding"] == "websocket" {
 		client := dialWebsocket(t, p, config, "/stream/feed")
@@ -242,6 +246,8 @@ func TestFeedsBeyondALimitAreRefusedByName(t *testing.T) {
 			}
 			if config["stack.binding"] == "grpc" {
 				checkStatus(t, err, codes.InvalidArgument, row.Error)
+			} else if config["stack.binding"] == "connect" {
+				checkConnectError(t, err, row.Error)
 			} else if err == nil || err.Error() != want {
 				t.Errorf("%s: %v, want %s", row.Name, err, want)
 			}
@@ -328,6 +334,13 @@ func TestPushesAreThoseOfTheVectors(t *testing.T) {
 				reply, err := pushGRPC(t, p, row.Items)
 				if row.Error != "" {
 					checkStatus(t, err, codes.InvalidArgument, row.Error)
+				} else if err != nil || !proto.Equal(reply, row.Reply) {
+					t.Errorf("%s: %v, %v", row.Name, reply, err)
+				}
+			case "connect":
+				reply, err := pushConnect(t, p, config, row.Items)
+				if row.Error != "" {
+					checkConnectError(t, err, row.Error)
 				} else if err != nil || !proto.Equal(reply, row.Reply) {
 					t.Errorf("%s: %v, %v", row.Name, reply, err)
 				}

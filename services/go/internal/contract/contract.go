@@ -51,7 +51,7 @@ func (c *Contract) Index(operation string) int {
 // Operation is one call of a contract.
 type Operation struct {
 	Name string
-	// NewRequest and NewReply make empty messages.
+	// NewRequest and NewReply make empty messages; of a stream, one of many.
 	NewRequest, NewReply func() proto.Message
 	// Answer answers a request; nil for a stream.
 	Answer func(proto.Message) (proto.Message, error)

@@ -39,7 +39,12 @@ var (
 		"sse":       {"net/http"},
 		"soap":      {"net/http"},
 		"websocket": {"github.com/coder/websocket", "net/http"},
+		"connect":   {"connectrpc.com/connect", "net/http"},
 		"grpc":      {"google.golang.org/grpc", "golang.org/x/net/http2"},
+	}
+	connectLibraries = map[string]string{
+		"protobuf": "google.golang.org/protobuf/proto",
+		"json":     "google.golang.org/protobuf/encoding/protojson",
 	}
 	compressions = map[string][]string{
 		"none": {},
@@ -59,6 +64,8 @@ func codecLibraries(stack Stack) []string {
 		return codec.XMLLibraries
 	case "grpc":
 		return []string{"google.golang.org/protobuf/proto"}
+	case "connect":
+		return []string{connectLibraries[stack.Codec]}
 	}
 	row, err := codec.New(stack.Codec, "")
 	if err != nil {

@@ -175,6 +175,8 @@ func newServer(config *Config, of *contract.Contract, calls *Calls, security *se
 		return newGRPC(config, of, calls, own)
 	case "soap":
 		return newSOAP(config, of, calls, own)
+	case "connect":
+		return newConnect(config, of, calls, own)
 	case "websocket":
 		return newWebsocket(config, of, calls, own)
 	}

@@ -77,6 +77,8 @@ func newCaller(config *Config, of *contract.Contract, at string, security *secur
 		return grpcCaller(of, at, security)
 	case "soap":
 		return soapCaller(config, of, newTransport(config, at, security))
+	case "connect":
+		return connectCaller(config, of, newTransport(config, at, security))
 	case "websocket":
 		return websocketCaller(config, of, newTransport(config, at, security))
 	}

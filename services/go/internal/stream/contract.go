@@ -26,11 +26,11 @@ func New() *contract.Contract {
 		Service: "Stream",
 		Streams: s.counts,
 		Operations: []contract.Operation{
-			{Name: "Feed", NewReply: newItem,
+			{Name: "Feed", NewRequest: func() proto.Message { return &pb.FeedRequest{} }, NewReply: newItem,
 				Stream: &contract.Stream{FromServer: true, OverHTTP: true, Serve: s.feed}},
-			{Name: "Push", NewReply: func() proto.Message { return &pb.PushReply{} },
+			{Name: "Push", NewRequest: newItem, NewReply: func() proto.Message { return &pb.PushReply{} },
 				Stream: &contract.Stream{FromClient: true, OverHTTP: true, Serve: s.push}},
-			{Name: "Chat", NewReply: newItem,
+			{Name: "Chat", NewRequest: newItem, NewReply: newItem,
 				Stream: &contract.Stream{FromClient: true, FromServer: true, Serve: s.chat}},
 		},
 	}

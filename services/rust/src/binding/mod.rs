@@ -1,5 +1,6 @@
 //! One module per binding: what is around a message on the wire, and how an error is reported.
 
+pub(crate) mod connect;
 pub(crate) mod grpc;
 mod grpc_codec;
 mod grpc_streams;

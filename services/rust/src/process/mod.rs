@@ -18,7 +18,7 @@ use wirelab_contract::print_error;
 
 use crate::binding::http::calls::Calls;
 use crate::binding::raw::reports::Reports;
-use crate::binding::{grpc, http, iiop, raw, rest, soap, websocket};
+use crate::binding::{connect, grpc, http, iiop, raw, rest, soap, websocket};
 use crate::codec::Representation as _;
 use crate::codec::compression::Compressor as _;
 use crate::connection::listener::{BACKLOG, Listener, listen_tcp, local, loopback};
@@ -191,6 +191,10 @@ async fn stack(
             let calls = Calls::new(rest::router(&state), state, rest::operation);
             http::serve(listener, config, calls, shutdown).await;
         }
+        Binding::Connect => {
+            let calls = Calls::new(connect::router(&state), state, connect::operation);
+            http::serve(listener, config, calls, shutdown).await;
+        }
         Binding::Websocket => websocket::serve(listener, config, state, shutdown).await,
         Binding::Grpc => {
             grpc::serve(listener, &config, state, shutdown)
@@ -239,6 +243,8 @@ fn libraries(stack: &Stack, store: StoreKind) -> Vec<(Role, &'static str)> {
             &["axum", "hyper", "h2", "tokio"]
         }
         (Binding::Rest | Binding::Sse | Binding::Soap, _) => &["axum", "hyper", "tokio"],
+        (Binding::Connect, Transport::Http2) => &["connectrpc", "axum", "hyper", "h2", "tokio"],
+        (Binding::Connect, _) => &["connectrpc", "axum", "hyper", "tokio"],
         (Binding::Websocket, _) => &["tokio-tungstenite", "axum", "hyper", "tokio"],
         (Binding::Iiop | Binding::Raw, _) => &[OWN, "tokio"],
     };

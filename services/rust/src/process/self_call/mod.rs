@@ -74,7 +74,7 @@ async fn exchange(
     state: &ServiceState,
 ) -> Result<(), SelfCallError> {
     match config.stack.binding {
-        Binding::Rest | Binding::Sse | Binding::Soap | Binding::Grpc => {
+        Binding::Rest | Binding::Sse | Binding::Connect | Binding::Soap | Binding::Grpc => {
             web::exchange(stream, config, state).await
         }
         Binding::Websocket => websocket::exchange(stream, config, state).await,

@@ -1,4 +1,4 @@
-//! The call over HTTP: REST, SOAP and gRPC.
+//! The call over HTTP: REST, SOAP, Connect and gRPC.
 
 use axum::body::{Body, Bytes};
 use axum::http::{Request, Response, header};
@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use wirelab_contract::{Call, Message, Operation};
 
 use super::{SelfCallError, WithRequest, with_request};
+use crate::binding::connect::content_type;
 use crate::binding::soap::envelopes::Envelopes;
 use crate::binding::soap::{self, writer};
 use crate::codec::Representation as _;
@@ -48,6 +49,7 @@ impl WithRequest for MakeRequest<'_> {
         let operation = call.operation();
         match self.config.stack.binding {
             Binding::Grpc => grpc(operation, message),
+            Binding::Connect => connect(self.config, operation, message),
             Binding::Soap => soap(self.config, operation, message),
             _ => rest(self.config, operation, message),
         }
@@ -106,12 +108,33 @@ fn soap<M: Message>(
     request("POST", soap::path(operation.contract()), &fields, body)
 }
 
+/// Not compressed, and its length (gRPC over HTTP/2, Length-Prefixed-Message; Connect protocol,
+/// Enveloped-Message).
+fn envelop(message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).expect("a small message");
+    [&[0][..], &length.to_be_bytes(), message].concat()
+}
+
+fn connect<M: Message>(
+    config: &ServiceConfig,
+    operation: Operation,
+    message: &M,
+) -> Request<Full<Bytes>> {
+    let codec = config.stack.codec;
+    let message = codec.write(message);
+    let body = match operation.streaming() {
+        true => envelop(&message),
+        false => message,
+    };
+    let fields = [
+        ("content-type", content_type(codec, operation)),
+        ("connect-protocol-version", "1"),
+    ];
+    request("POST", &operation.grpc_path(), &fields, body)
+}
+
 fn grpc<M: Message>(operation: Operation, message: &M) -> Request<Full<Bytes>> {
-    // Not compressed, and its length (gRPC over HTTP/2, Length-Prefixed-Message).
-    let mut body = vec![0];
-    let length = u32::try_from(message.encoded_len()).expect("a small message");
-    body.extend(length.to_be_bytes());
-    body.extend(message.encode_to_vec());
+    let body = envelop(&message.encode_to_vec());
     let fields = [("content-type", "application/grpc"), ("te", "trailers")];
     request("POST", &operation.grpc_path(), &fields, body)
 }
