@@ -2,6 +2,9 @@
 
 Writes python/wirelab/data/facts_measured.json. Every stack's service is started and asked; code is
 counted in what the builds have made, so `make test` must have run before.
+
+``python -m tools.measure_facts STACK…`` measures these stacks alone. The rows of the others stay,
+with the day and the revision of their own run.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,7 +24,7 @@ from typing import Any
 
 import grpc
 
-from tools.stack_table import offers
+from tools.stack_table import Offer, offers
 from wirelab import checkout
 from wirelab.process import machine
 from wirelab.process.children import ProcessOptions
@@ -137,6 +140,9 @@ BODIES: Mapping[str, tuple[str, Callable[[Fields], str | bytes]]] = {
     "soap-literal": ("text/xml", envelope),
 }
 """By codec: the media type and the body."""
+GRPC_PATH = "/wirelab.transfer.v1.Transfer/Submit"
+PATHS = {"rest": "/transfer/submit", "soap": "/transfer/soap", "connect": GRPC_PATH}
+CONNECT_TYPES = {"json": "application/json", "protobuf": "application/proto"}
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,7 @@ def answers(stack: Stack, address: str) -> Iterator[Row]:
     """The form of a reply, and what becomes of each wrong request; nothing where this tool cannot
     write the codec."""
     codec = stack.axes.codec
-    if stack.axes.binding not in ("rest", "soap", "grpc") or codec not in BODIES:
+    if stack.axes.binding not in ("rest", "soap", "connect", "grpc") or codec not in BODIES:
         return
     ask = _ask_grpc if stack.axes.binding == "grpc" else _ask_http
     found = {name: ask(stack, address, request) for name, request in REQUESTS.items()}
@@ -175,13 +181,17 @@ def _is_text(body: bytes) -> bool:
 
 def _ask_http(stack: Stack, address: str, request: Fields) -> Answer:
     media, body = BODIES[stack.axes.codec]
-    soap = stack.axes.binding == "soap"
+    path = PATHS[stack.axes.binding]
     headers = {"Content-Type": media, "Accept": media}
-    if soap:
+    if stack.axes.binding == "soap":
         headers["SOAPAction"] = f'"{NAMESPACE}#Submit"'
+    if stack.axes.binding == "connect":
+        headers |= {
+            "Content-Type": CONNECT_TYPES[stack.axes.codec],
+            "Connect-Protocol-Version": "1",
+        }
     connection = http.client.HTTPConnection(address, timeout=TIMEOUT_S)
     try:
-        path = "/transfer/soap" if soap else "/transfer/submit"
         connection.request("POST", path, body(request), headers)
         reply = connection.getresponse()
         content = reply.read()
@@ -193,7 +203,7 @@ def _ask_http(stack: Stack, address: str, request: Fields) -> Answer:
 
 def _ask_grpc(stack: Stack, address: str, request: Fields) -> Answer:
     with grpc.insecure_channel(address) as channel:
-        call = channel.unary_unary("/wirelab.transfer.v1.Transfer/Submit")
+        call = channel.unary_unary(GRPC_PATH)
         try:
             return Answer("accepted", call(protobuf(request), timeout=TIMEOUT_S))
         except grpc.RpcError as error:
@@ -250,6 +260,7 @@ GENERATED: Mapping[str, Sequence[str]] = {
     "grpc@go": ("services/go/transferpb/*.go",),
     "rest@go": ("services/go/transferpb/transfer.pb.go",),
     "soap@go": ("services/go/transferpb/transfer.pb.go",),
+    "connect@go": ("services/go/transferpb/transfer.pb.go",),
     "grpc@java": (
         f"{_JAVA}protobuf/generated-sources/protobuf/wirelab/transfer/v1/*",
         f"{_JAVA}grpc/generated-sources/protobuf/wirelab/transfer/v1/*",
@@ -265,11 +276,13 @@ GENERATED: Mapping[str, Sequence[str]] = {
     # Every codec of the Rust services reads and writes the types that prost made.
     "rest@rust": (_PROST,),
     "soap@rust": (_PROST,),
+    "connect@rust": (_PROST,),
     "iiop@rust": (_PROST,),
     "raw@rust": (_PROST,),
 }
 CONTRACTS: Mapping[str, str] = {
     "grpc": "contracts/transfer.proto",
+    "connect": "contracts/transfer.proto",
     "soap": "contracts/wsdl/transfer.wsdl",
     "iiop": "contracts/idl/transfer.idl",
     "rest": "contracts/openapi/transfer.json",
@@ -278,9 +291,11 @@ CONTRACTS: Mapping[str, str] = {
 WRITTEN: Mapping[str, Sequence[str]] = {
     "rest@go": ("services/go/internal/service/rest.go", "services/go/internal/codec/*.go"),
     "soap@go": ("services/go/internal/service/soap.go", "services/go/internal/soap/*.go"),
+    "connect@go": ("services/go/internal/service/connect.go",),
     "grpc@go": ("services/go/internal/service/grpc.go",),
     "rest@rust": ("services/rust/src/binding/rest/*.rs",),
     "soap@rust": ("services/rust/src/binding/soap/*.rs",),
+    "connect@rust": ("services/rust/src/binding/connect.rs",),
     "grpc@rust": ("services/rust/src/binding/grpc.rs",),
     "iiop@rust": ("services/rust/src/binding/iiop.rs", "crates/wire-own/src/giop/**/*.rs"),
     "raw@rust": ("services/rust/src/binding/raw/*.rs",),
@@ -328,18 +343,27 @@ def count_parts(stack: Stack) -> Iterator[Row]:
         yield {"feature": "service lines", "value": str(written)}
 
 
-def measure_all() -> Iterator[Row]:
-    """All rows of all stacks."""
+def list_stacks() -> list[str]:
+    """Every stack that is measured."""
+    return [str(offer.stack) for offer in _list_offers()]
+
+
+def _list_offers() -> list[Offer]:
+    every = offers(manifests.load())
+    return [offer for offer in every if "transfer" in offer.served.contracts]
+
+
+def measure(stacks: Collection[str]) -> Iterator[Row]:
+    """All rows of these stacks."""
     chromium = shutil.which("chromium")
     if chromium is None:
         raise SystemExit("no chromium in PATH: a page's reach is measured in it")
-    catalogue = manifests.load()
-    programs = Programs(catalogue)
+    programs = Programs(manifests.load())
     with Interruption() as interruption, Scratch() as scratch:
-        for offer in offers(catalogue):
-            if "transfer" not in offer.served.contracts:
-                continue
+        for offer in _list_offers():
             stack = offer.stack
+            if str(stack) not in stacks:
+                continue
             program = programs.program(stack, interruption)
             configuration = Settings().configuration(stack, listen=ListenSpec.of(stack, scratch))
             options = ProcessOptions(log=scratch.folder / "service.log")
@@ -354,17 +378,31 @@ def measure_all() -> Iterator[Row]:
             yield from ({"stack": str(stack), **row} for row in rows)
 
 
-def main() -> None:
+def join_runs(earlier: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> list[Any]:
+    """The runs with what was measured again taken out of the earlier ones."""
+    again = {row["stack"] for row in run["rows"]}
+    left = [
+        {**one, "rows": [row for row in one["rows"] if row["stack"] not in again]}
+        for one in earlier
+    ]
+    return [*(one for one in left if one["rows"]), run]
+
+
+def main(words: Sequence[str]) -> None:
     """Writes the file."""
-    document = {
+    every = list_stacks()
+    if unknown := [word for word in words if word not in every]:
+        raise SystemExit(f"no stack {', '.join(unknown)}; there are {', '.join(every)}")
+    out = checkout.root() / OUT
+    run = {
         "date": datetime.now(UTC).date().isoformat(),
         "revision": (machine.git_revision() or "unknown")[:7],
-        "command": "make facts",
-        "rows": list(measure_all()),
+        "rows": list(measure(words or every)),
     }
-    text = json.dumps(document, indent=1)
-    (checkout.root() / OUT).write_text(f"{text}\n", encoding="utf-8")
+    earlier = json.loads(out.read_text(encoding="utf-8"))["runs"] if words else []
+    document = {"command": "make facts", "runs": join_runs(earlier, run)}
+    out.write_text(f"{json.dumps(document, indent=1)}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

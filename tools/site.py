@@ -36,6 +36,7 @@ OUTSIDE = (
     "contracts/**/*.md",
     "crates/*/README.md",
     "experiments/README.md",
+    "services/*/README.md",
     "studies/**/README.md",
 )
 """Pages outside ``docs/`` that the site has. The start page takes the place of README.md."""

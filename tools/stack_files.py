@@ -26,12 +26,18 @@ PART = "counts of tools/stack_files.py"
 TERMS = {
     "avro": r"avro",
     "cbor": r"cbor|ciborium",
+    "connect": r"connectrpc|connect-(?:go|protocol|content)|application/connect|proto_?json"
+    r'|"binding": "connect"|"grpc", "connect"|&\["connect"\]|"gaps": \{"connect"'
+    r"|(?-i:(?:Binding|Mapping|Frames|Flags)::Connect\b|ContentType::Proto\b|newConnect\b"
+    r"|\bconnect::|mod connect;)|/connect\.",
     "iiop": r"iiop|giop|\bcdr\b|corba|jacorb",
 }
-"""What code calls each codec or binding that is counted: its name, formats and libraries."""
+"""What code calls each codec or binding that is counted: its name, formats and libraries. The word
+connect alone is mostly about connections."""
 SHOWN = {
     "avro": "codec `avro` of rest, in Rust, Go and Java",
     "cbor": "codec `cbor` of rest, in Rust, Go and Java",
+    "connect": "binding `connect`, in Rust and Go",
     "iiop": "binding `iiop`, in Rust and Java",
 }
 AREAS = {
@@ -134,7 +140,7 @@ def table() -> Iterator[str]:
     """The counts of the page, as Markdown."""
     files = list(list_tracked())
     found = {name: list(find(name, files)) for name in SHOWN}
-    yield from ("", f"| part | {' | '.join(SHOWN.values())} |", "|---|---|---|")
+    yield from ("", f"| part | {' | '.join(SHOWN.values())} |", "|---" * (1 + len(SHOWN)) + "|")
     counts = {name: Counter(one.area for one in found[name]) for name in SHOWN}
     for area in AREAS:
         yield f"| {area} | {' | '.join(str(counts[name][area] or '–') for name in SHOWN)} |"

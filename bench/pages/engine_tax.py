@@ -161,7 +161,15 @@ def _tax(data: Json) -> list[str]:
             f"| {row['bytes_per_call']:,} | {row['small_us']:.2f} µs | {ratio} | {aim} "
             f"| {row['others_share']:.0%} |"
         )
-    return lines
+    return [*lines, "", f"Without a row: {_list_untaxed()}."]
+
+
+def _list_untaxed() -> str:
+    """Each reason once, with the names of its codecs and bindings."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in tax.UNTAXED.items():
+        by_reason.setdefault(reason, []).append(f"`{name}`")
+    return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())
 
 
 def _codecs(data: Json) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import facts_page
+from tools import facts_page, measure_facts
 from wirelab import facts
 from wirelab.cli import main
 from wirelab.stack.reference import Stack
@@ -63,6 +63,21 @@ def test_measured_facts_are_those_of_the_services() -> None:
     assert by["grpc@java"] > by["iiop@java"] > by["rest@java"] == 0
 
 
+def test_what_is_measured_again_leaves_its_earlier_run() -> None:
+    def run(date: str, *stacks: str) -> dict[str, object]:
+        return {"date": date, "rows": [{"stack": stack, "feature": "form"} for stack in stacks]}
+
+    first, second = run("2026-01-01", "rest@go", "grpc@go"), run("2026-01-02", "rest@go")
+    both = measure_facts.join_runs([first], second)
+    assert both == [run("2026-01-01", "grpc@go"), second]
+    last = run("2026-01-03", "grpc@go", "iiop@java")
+    assert measure_facts.join_runs(both, last) == [second, last]
+
+
+def test_every_stack_that_has_facts_is_measured() -> None:
+    assert set(measure_facts.list_stacks()) == set(map(str, facts.stacks()))
+
+
 def test_replies_are_text_or_not_by_their_codec() -> None:
     forms = {
         Stack.parse(fact.stack).axes.codec: fact.value.rpartition(": ")[2]
@@ -86,7 +101,7 @@ def test_a_page_cannot_call_grpc_without_tls_and_can_call_rest() -> None:
         if fact.feature == "browser" and fact.kind == "measured"
     }
     for stack, answer in answers.items():
-        http = Stack.parse(stack).axes.binding in ("rest", "soap")
+        http = Stack.parse(stack).axes.binding in ("rest", "soap", "connect")
         assert answer == ("answered" if http else "no answer"), stack
 
 

@@ -19,6 +19,12 @@ def test_a_codec_of_rest_in_three_languages_is_in_8_files_and_4_lists(codec: str
     assert sum(one.lists for one in found) <= 4
 
 
+def test_a_binding_on_libraries_of_its_own_is_in_25_files() -> None:
+    found = list(find("connect", stack_files.list_tracked()))
+    assert {one.area for one in found} >= {"engine", "service in Rust", "service in Go"}
+    assert len(found) <= 25
+
+
 def test_the_page_has_the_counts_of_today() -> None:
     page = (ROOT / stack_files.PAGE).read_text(encoding="utf-8")
     marks = (f"<!-- {stack_files.PART} -->", f"<!-- end of {stack_files.PART} -->")
@@ -44,6 +50,21 @@ def test_the_page_has_the_counts_of_today() -> None:
 )
 def test_code_counts_and_nothing_else(path: str, text: str, is_found: bool) -> None:
     assert bool(list(find("cbor", [(path, text.encode())]))) == is_found
+
+
+@pytest.mark.parametrize(
+    ("code", "is_found"),
+    [
+        ("Binding::Connect => 1", True),
+        ("Frames::Connect", True),
+        ('&[is("binding", &["connect"])]', True),
+        ("TcpStream::connect(address)", False),
+        ("Time::Connect", False),
+        ('("connect", "response")', False),
+    ],
+)
+def test_connecting_is_not_the_binding_connect(code: str, is_found: bool) -> None:
+    assert bool(list(find("connect", [("crates/load/src/x.rs", code.encode())]))) == is_found
 
 
 @pytest.mark.parametrize(

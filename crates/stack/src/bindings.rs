@@ -144,7 +144,33 @@ pub const BINDINGS: &[BindingRow] = &[
     },
 ];
 
+/// Bindings whose calls travel alike, so that one module of a program carries them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BindingFamily {
+    /// A call is a request and a reply of HTTP.
+    Http,
+    /// Messages of WebSocket, on a connection that HTTP has opened.
+    Websocket,
+    /// GIOP over a stream.
+    Iiop,
+    /// Messages over a stream.
+    Raw,
+}
+
 impl Binding {
+    /// Whom it travels like.
+    #[must_use]
+    pub const fn family(self) -> BindingFamily {
+        match self {
+            Binding::Rest | Binding::Sse | Binding::Connect | Binding::Soap | Binding::Grpc => {
+                BindingFamily::Http
+            }
+            Binding::Websocket => BindingFamily::Websocket,
+            Binding::Iiop => BindingFamily::Iiop,
+            Binding::Raw => BindingFamily::Raw,
+        }
+    }
+
     /// What it goes with.
     #[must_use]
     pub fn row(self) -> &'static BindingRow {

@@ -27,7 +27,7 @@ mod stack;
 pub mod values;
 
 pub use axis_map::{AxisError, AxisMap};
-pub use bindings::{Binding, Codec, CodecFamily};
+pub use bindings::{Binding, BindingFamily, Codec, CodecFamily};
 pub use document::document;
 pub use stack::{Connection, Illegal, SocketAxes, Stack};
 pub use values::{

@@ -50,6 +50,19 @@ pub enum Encoding {
     Other,
 }
 
+impl Encoding {
+    /// Whether a field of that name has it.
+    #[must_use]
+    pub fn is_named_by(field: &[u8]) -> bool {
+        const FIELDS: [&[u8]; 3] = [
+            b"content-encoding",
+            b"grpc-encoding",
+            b"connect-content-encoding",
+        ];
+        FIELDS.iter().any(|own| own.eq_ignore_ascii_case(field))
+    }
+}
+
 /// `content-type`, as far as validation must distinguish types; parameters do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ContentType {

@@ -5,10 +5,68 @@
 //! Enveloped-Message).
 
 use crate::ProtocolError;
-use crate::connect::END_BYTES_MAX;
+use crate::connect::{self, END_BYTES_MAX};
 
 /// Bytes in front of every message.
 pub const PREFIX_LEN: usize = 5;
+
+/// How messages lie in the body of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Frames {
+    /// Those of gRPC, whose trailers have the outcome of the call.
+    Grpc,
+    /// Those of a stream of Connect, whose last message has the outcome.
+    Connect,
+}
+
+impl Frames {
+    /// Finds the messages of a reply, of which those longer than `message_max` bytes are refused.
+    #[must_use]
+    pub fn deframer(self, message_max: u32) -> Deframer {
+        match self {
+            Frames::Grpc => Deframer::new(message_max),
+            Frames::Connect => Deframer::of_connect(message_max),
+        }
+    }
+
+    /// Whether a message has the outcome of the call ([`Piece::Start`]), and no trailers do.
+    #[must_use]
+    pub fn has_end_message(self) -> bool {
+        self == Frames::Connect
+    }
+
+    /// The rule that a compressed message breaks where no field names its compression.
+    #[must_use]
+    pub fn rule_of_compression(self) -> &'static str {
+        match self {
+            Frames::Grpc => {
+                "a compressed message without grpc-encoding (gRPC over HTTP/2, Compressed-Flag)"
+            }
+            Frames::Connect => {
+                "a compressed message without connect-content-encoding (Connect protocol, \
+                 Envelope-Flags)"
+            }
+        }
+    }
+
+    /// Reads the message that has the outcome: the error with which the call has failed, if it
+    /// has.
+    ///
+    /// # Errors
+    /// When it is not such a message, which none of gRPC is.
+    pub fn read_end(self, message: &[u8]) -> Result<Option<String>, ProtocolError> {
+        match self {
+            Frames::Grpc => Err(ProtocolError {
+                rule: "trailers have the status of a call (gRPC over HTTP/2, Responses)",
+                found: "a message of it".to_owned(),
+            }),
+            Frames::Connect => {
+                let error = connect::read_end(message)?;
+                Ok(error.map(|error| format!("Connect error {error}")))
+            }
+        }
+    }
+}
 
 /// The next thing in a call's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

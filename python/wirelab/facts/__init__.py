@@ -80,11 +80,17 @@ class _Row(msgspec.Struct, frozen=True):
     value: str
 
 
-class _Measurements(msgspec.Struct, frozen=True):
+class _Run(msgspec.Struct, frozen=True):
+    """Of the stacks that it measured last."""
+
     date: str
     revision: str | None
-    command: str
     rows: tuple[_Row, ...]
+
+
+class _Measurements(msgspec.Struct, frozen=True):
+    command: str
+    runs: tuple[_Run, ...]
 
 
 def stacks() -> list[Stack]:
@@ -174,13 +180,14 @@ def _statement(stack: Stack, feature: _Feature) -> _Statement | None:
 
 def _list_measured(stack: Stack, feature: _Feature) -> Iterator[Fact]:
     name, document = str(stack), _measurements()
-    source = f"measured by `{document.command}` at {document.revision}"
     path = "python/wirelab/data/facts_measured.json"
     for one in feature.measured:
-        for row in document.rows:
-            if (row.stack, row.feature) == (name, one.feature):
-                value = f"{one.unit}: {row.value}"
-                yield Fact(name, feature.name, value, "measured", source, path, document.date)
+        for run in document.runs:
+            source = f"measured by `{document.command}` at {run.revision}"
+            for row in run.rows:
+                if (row.stack, row.feature) == (name, one.feature):
+                    value = f"{one.unit}: {row.value}"
+                    yield Fact(name, feature.name, value, "measured", source, path, run.date)
     if feature.bytes:
         yield from _bytes_per_call(stack, feature)
 

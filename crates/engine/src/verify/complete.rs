@@ -12,11 +12,7 @@ use wirelab_wire::codec::{Codec, MessageFormat, Object, document};
 /// Naming the first field that is missing.
 pub(crate) fn check(format: MessageFormat, ours: &[u8], theirs: &[u8]) -> Result<(), String> {
     match format.codec.family() {
-        // Its writers leave zeros out.
-        CodecFamily::Serde if format.is_proto_json() => Ok(()),
-        CodecFamily::Serde if format.codec.is_self_describing() => {
-            objects(format.codec, ours, theirs)
-        }
+        CodecFamily::Serde if format.names_every_field() => objects(format.codec, ours, theirs),
         CodecFamily::Xml | CodecFamily::Soap => xml(ours, theirs),
         // These have no names, or leave zeros out by definition.
         CodecFamily::Text

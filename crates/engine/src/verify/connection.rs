@@ -5,7 +5,7 @@ use wirelab_contract::{Call, Operation};
 use wirelab_load::plan::Group;
 use wirelab_load::result::Fault;
 use wirelab_load::{RawResponse, Single};
-use wirelab_stack::{Binding, Codec, Transport};
+use wirelab_stack::{Binding, Codec};
 use wirelab_verify::{Response, Subject, Subjects};
 
 use super::document::Document;
@@ -31,7 +31,6 @@ impl Service {
             single,
             binding: self.group.stack.binding,
             codec: self.group.stack.codec,
-            transport: self.group.stack.transport,
         })
     }
 }
@@ -47,7 +46,6 @@ pub(crate) struct Connection {
     single: Single,
     pub(crate) binding: Binding,
     pub(crate) codec: Codec,
-    transport: Transport,
 }
 
 impl Connection {
@@ -90,16 +88,7 @@ impl Subject for Connection {
     fn carries(&self, call: &Call) -> bool {
         let operation = call.operation();
         if operation.streaming() {
-            return match self.binding {
-                Binding::Grpc => true,
-                Binding::Websocket => operation.has_items(),
-                // A stream in both directions needs HTTP/2.
-                Binding::Connect if self.transport == Transport::Http2 => operation.has_items(),
-                Binding::Connect => operation.is_in_http(),
-                Binding::Rest => operation.is_in_http(),
-                Binding::Sse => operation == Operation::Feed,
-                _ => false,
-            };
+            return self.single.has(operation);
         }
         match (self.codec, call) {
             // Raw identifies an operation by its request, which is Hello's.

@@ -11,13 +11,11 @@ use crate::call::result::Fault;
 use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::plan::{FeedItems, Group, RowPer, Stream, StreamFormat};
 use crate::request::body::BodyWriter;
-use crate::request::head::{
-    self, connect_content_type, encoding, message_format, status_of_streams,
-};
+use crate::request::head::{self, encoding, message_format, reply_type, status_of_streams};
 use crate::validate::items::{ItemFormat, ItemRule, ItemsDue};
 use crate::validate::step::Step;
 use crate::validate::stream::StreamRule;
-use crate::validate::{Expectation, Framing, Validator};
+use crate::validate::{Expectation, Validator};
 
 /// Seeds that requests take one after the other, so that an item of another stream is found.
 const SEEDS: i64 = 64;
@@ -125,7 +123,7 @@ fn row(group: &Group, call: &Call) -> Result<PreparedRow, Fault> {
     let body = writer.body(call).map_err(|error| {
         fault::plan(
             error.to_string(),
-            "use codec json with rest and sse, protobuf with grpc, either with websocket or connect",
+            "use codec json, or protobuf where the binding has it",
         )
     })?;
     request.body = body.into();
@@ -137,21 +135,17 @@ fn validator(
     operation: Operation,
     schedules: Vec<Schedule>,
 ) -> Result<Validator, Fault> {
-    let (format, framing, media_type) = match stack.binding {
-        Binding::Grpc => (StreamFormat::Grpc, Framing::Grpc, ContentType::Grpc),
-        // Its messages have the frames of gRPC.
-        Binding::Connect => {
-            let of_replies = connect_content_type(stack, operation);
-            (StreamFormat::Grpc, Framing::Connect, of_replies)
-        }
-        Binding::Sse => (StreamFormat::Sse, Framing::Whole, ContentType::EventStream),
-        Binding::Websocket => (StreamFormat::Websocket, Framing::Whole, ContentType::Absent),
+    let frames = head::frames(stack.binding, true);
+    let (format, media_type) = match stack.binding {
+        _ if frames.is_some() => (StreamFormat::Grpc, reply_type(stack, operation)),
+        Binding::Sse => (StreamFormat::Sse, ContentType::EventStream),
+        Binding::Websocket => (StreamFormat::Websocket, ContentType::Absent),
         // No other type has a name of its own here.
-        _ => (StreamFormat::Ndjson, Framing::Whole, ContentType::Other),
+        _ => (StreamFormat::Ndjson, ContentType::Other),
     };
     let items = match stack.codec {
         Codec::Protobuf => ItemFormat::Protobuf,
-        _ if stack.binding == Binding::Connect => ItemFormat::ProtoJson,
+        _ if frames.is_some() => ItemFormat::Message(message_format(stack)),
         _ => ItemFormat::Json,
     };
     let due = match operation {
@@ -159,13 +153,13 @@ fn validator(
         _ => ItemsDue::Scheduled,
     };
     let expectation = Expectation::Items(ItemRule::new(items, due, schedules));
-    let mut validator = Validator::new(framing, expectation, stack.work == Work::Decode);
+    let mut validator = Validator::new(frames, expectation, stack.work == Work::Decode);
     validator.status = Some(status_of_streams(stack.binding));
     validator.content_type = Some(media_type);
-    validator.encoding = Some(match stack.binding {
-        Binding::Grpc | Binding::Connect => encoding(stack.compression).0,
+    validator.encoding = Some(match frames {
+        Some(_) => encoding(stack.compression).0,
         // Messages cannot be seen through a compressed body.
-        _ => Encoding::Identity,
+        None => Encoding::Identity,
     });
     validator.errors = Some((message_format(stack).of_errors(stack.binding), operation));
     validator.stream = Some(StreamRule::of(&Stream::new(format))?);

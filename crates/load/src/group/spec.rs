@@ -1,6 +1,6 @@
 //! A plan's groups, checked and made ready to run.
 
-use wirelab_stack::{Binding, Connection, Stack};
+use wirelab_stack::{Binding, BindingFamily, Connection, Stack};
 use wirelab_wire::{Request, giop, http1, raw, websocket};
 
 use crate::call::clock::ns;
@@ -136,14 +136,14 @@ fn report(plan: &Plan, group: &Group) -> Result<Option<Target>, Fault> {
 
 /// Checks a request as its session demands.
 fn check_request(binding: Binding, request: &Request) -> Result<(), Fault> {
-    let checked = match binding {
-        Binding::Rest | Binding::Sse | Binding::Connect | Binding::Soap | Binding::Grpc => {
-            // HTTP/2 carries the same method, path and fields: one check serves both.
-            http1::check_request(request).map_err(|error| error.to_string())
+    let checked = match binding.family() {
+        // HTTP/2 carries the same method, path and fields: one check serves both.
+        BindingFamily::Http => http1::check_request(request).map_err(|error| error.to_string()),
+        BindingFamily::Websocket => {
+            websocket::check_request(request).map_err(|error| error.to_string())
         }
-        Binding::Websocket => websocket::check_request(request).map_err(|error| error.to_string()),
-        Binding::Iiop => giop::check_request(request).map_err(|error| error.to_string()),
-        Binding::Raw => raw::check_request(request).map_err(|error| error.to_string()),
+        BindingFamily::Iiop => giop::check_request(request).map_err(|error| error.to_string()),
+        BindingFamily::Raw => raw::check_request(request).map_err(|error| error.to_string()),
     };
     checked.map_err(|reason| {
         fault::plan(

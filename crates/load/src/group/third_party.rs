@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use prost_reflect::MethodDescriptor;
 use wirelab_stack::{Binding, Stack, Transport, Work};
+use wirelab_wire::grpc::Frames;
 use wirelab_wire::websocket::{Kind, append_message};
 use wirelab_wire::{ContentType, Encoding, Request};
 
@@ -25,7 +26,7 @@ use crate::validate::expect::{self as expected, Declared};
 use crate::validate::kept_values::KeptValue;
 use crate::validate::step::{Step, joined};
 use crate::validate::stream::StreamRule;
-use crate::validate::{Expectation, Framing, Validator};
+use crate::validate::{Expectation, Validator};
 
 fn refuse<T>(message: impl Into<String>, remedy: impl Into<String>) -> Result<T, Fault> {
     Err(fault::plan(message, remedy))
@@ -166,10 +167,10 @@ fn keep(
             "take values of a reply that is one message",
         );
     }
-    let message = match (from.validator.framing, &from.method) {
-        (Framing::Whole | Framing::Connect, _) => None,
-        (Framing::Grpc, Some(method)) => Some(method.output()),
-        (Framing::Grpc, None) => {
+    let message = match (from.validator.frames, &from.method) {
+        (None, _) => None,
+        (Some(_), Some(method)) => Some(method.output()),
+        (Some(_), None) => {
             return refuse(
                 format!("carry: nothing describes the reply to steps[{from_step}]"),
                 "name its .proto file as proto",
@@ -282,7 +283,7 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
     }
     let counts = *count_replies && stream.is_none();
     let expectation = expectation(expect.as_deref(), counts, None)?;
-    let mut validator = Validator::new(Framing::Whole, expectation, stack.work == Work::Decode);
+    let mut validator = Validator::new(None, expectation, stack.work == Work::Decode);
     if let Some(stream) = stream {
         validator.stream = Some(http_stream(stack, stream)?);
         // Messages cannot be seen through a compressed body.
@@ -379,7 +380,7 @@ fn grpc(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
         metadata.push((TIMEOUT.into(), timeout(group.timeout_s)));
     }
     let name = name.clone().unwrap_or_else(|| path.clone());
-    let mut validator = Validator::new(Framing::Grpc, expectation, stack.work == Work::Decode);
+    let mut validator = Validator::new(Some(Frames::Grpc), expectation, stack.work == Work::Decode);
     // gRPC answers with 200 whatever came of the call: errors are in grpc-status.
     validator.status = Some(200);
     validator.content_type = Some(ContentType::Grpc);

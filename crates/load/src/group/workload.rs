@@ -19,15 +19,13 @@ use crate::group::{feed, third_party};
 use crate::plan::{Carry, Data, FeedItems, Group, RowPer, SequenceStep, Workload};
 use crate::request::body::BodyWriter;
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
-use crate::request::head::{
-    self, connect_content_type, encoding, media_type, message_format, status_of_streams,
-};
+use crate::request::head::{self, encoding, message_format, reply_type, status_of_streams};
 use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
 use crate::request::steps::{self, CarriedField, Steps};
 use crate::validate::step::Step;
-use crate::validate::{Expectation, Framing, Validator};
+use crate::validate::{Expectation, Validator};
 
 /// Seed of the contents of requests.
 const SEED: u64 = 0;
@@ -517,7 +515,7 @@ fn varying(group: &Group, generator: RequestGenerator) -> Result<Part, Fault> {
 fn step(group: &Group, operation: Operation, place: usize, expectation: Expectation) -> Step {
     let validator = match group.stack.reply {
         Reply::TwoWay => validator(&group.stack, operation, expectation),
-        Reply::OneWay => Validator::new(Framing::Whole, Expectation::Anything, false),
+        Reply::OneWay => Validator::new(None, Expectation::Anything, false),
     };
     Step {
         operation: place,
@@ -527,14 +525,10 @@ fn step(group: &Group, operation: Operation, place: usize, expectation: Expectat
 }
 
 fn validator(stack: &Stack, operation: Operation, expectation: Expectation) -> Validator {
-    let framing = match stack.binding {
-        Binding::Grpc => Framing::Grpc,
-        Binding::Connect if operation.streaming() => Framing::Connect,
-        _ => Framing::Whole,
-    };
+    let frames = head::frames(stack.binding, operation.streaming());
     // The caches of tokens must follow every reply.
     let decode = stack.work == Work::Decode || stack.codec == Codec::TokenXml;
-    let mut validator = Validator::new(framing, expectation, decode);
+    let mut validator = Validator::new(frames, expectation, decode);
     validator.accepts_repeats = stack.work == Work::Frame;
     let route = match stack.binding {
         Binding::Rest => operation.route(),
@@ -547,12 +541,9 @@ fn validator(stack: &Stack, operation: Operation, expectation: Expectation) -> V
     match stack.binding {
         Binding::Raw => validator.imposed = validator.encoding,
         Binding::Iiop | Binding::Websocket => {}
-        Binding::Connect => {
-            validator.content_type = Some(connect_content_type(stack, operation));
-        }
         // A reply without a body has no content type.
         _ if route.is_some_and(|route| route.reply == ReplyBody::Empty) => {}
-        _ => validator.content_type = Some(media_type(stack).1),
+        _ => validator.content_type = Some(reply_type(stack, operation)),
     }
     validator
 }

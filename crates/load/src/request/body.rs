@@ -1,13 +1,14 @@
 //! Bodies of requests: typed calls to the bytes that a session is given.
 
 use wirelab_contract::{Call as Typed, Operation};
-use wirelab_stack::{Binding, Compression, Stack};
+use wirelab_stack::{Binding, Codec, Compression, Stack};
 use wirelab_wire::codec::{MessageFormat, Unsupported};
 use wirelab_wire::soap::UsernameToken;
 use wirelab_wire::websocket::{Kind, append_message};
 use wirelab_wire::{grpc, gzip, zstd};
 
 use crate::plan::Group;
+use crate::request::head;
 
 /// Writes bodies in one way.
 #[derive(Debug, Clone)]
@@ -55,7 +56,9 @@ impl BodyWriter {
         let caller = self.caller.as_ref();
         // Then the body is the message, and it is written in place without a copy.
         let is_stream = call.operation().streaming();
-        let plain = self.compression == Compression::None && !self.frames(is_stream);
+        let is_framed =
+            self.binding == Binding::Websocket || head::frames(self.binding, is_stream).is_some();
+        let plain = self.compression == Compression::None && !is_framed;
         if plain {
             return self
                 .format
@@ -68,20 +71,12 @@ impl BodyWriter {
         self.wrap(&message, is_stream, out);
     }
 
-    /// Whether messages, of streams or not, have something around them.
-    fn frames(&self, is_stream: bool) -> bool {
-        match self.binding {
-            Binding::Grpc | Binding::Websocket => true,
-            Binding::Connect => is_stream,
-            _ => false,
-        }
-    }
-
     /// Appends one message, which may be one of a stream, compressed and framed as the stack says.
     pub(crate) fn wrap(&self, message: &[u8], is_stream: bool, out: &mut Vec<u8>) {
-        let message = match self.binding {
+        let frames = head::frames(self.binding, is_stream);
+        let message = match frames {
             // Items in JSON are lines, whose end frames do without.
-            Binding::Connect if self.format.is_proto_json() => {
+            Some(_) if self.format.codec == Codec::Json => {
                 message.strip_suffix(b"\n").unwrap_or(message)
             }
             _ => message,
@@ -90,7 +85,7 @@ impl BodyWriter {
         let message = compressed.as_deref().unwrap_or(message);
         match self.binding {
             Binding::Websocket => self.append_message(message, out),
-            _ if self.frames(is_stream) => out.extend(grpc::frame(message, compressed.is_some())),
+            _ if frames.is_some() => out.extend(grpc::frame(message, compressed.is_some())),
             _ => out.extend_from_slice(message),
         }
     }

@@ -5,6 +5,7 @@ use wirelab_contract::clinic::routes::Route;
 use wirelab_contract::{Call, Message, MessageVisitor, Operation};
 use wirelab_stack::{Binding, Codec, Compression, Stack, Transport};
 use wirelab_wire::codec::{Mapping, MessageFormat};
+use wirelab_wire::grpc::Frames;
 use wirelab_wire::websocket::SWITCHING_PROTOCOLS;
 use wirelab_wire::{ContentType, Encoding, Request, soap};
 
@@ -52,10 +53,24 @@ fn connect_type(stack: &Stack, is_stream: bool) -> &'static str {
     }
 }
 
-/// The same of the replies to an operation.
-pub(crate) fn connect_content_type(stack: &Stack, operation: Operation) -> ContentType {
-    let name = connect_type(stack, operation.streaming());
-    ContentType::named(name.as_bytes())
+/// The content type of the replies to an operation, streams of REST, sse and websocket aside.
+pub(crate) fn reply_type(stack: &Stack, operation: Operation) -> ContentType {
+    match stack.binding {
+        Binding::Connect => {
+            ContentType::named(connect_type(stack, operation.streaming()).as_bytes())
+        }
+        _ => media_type(stack).1,
+    }
+}
+
+/// The frames of messages, which may be those of a stream; None where a body is one message, or
+/// has frames of its own protocol.
+pub(crate) fn frames(binding: Binding, is_stream: bool) -> Option<Frames> {
+    match binding {
+        Binding::Grpc => Some(Frames::Grpc),
+        Binding::Connect if is_stream => Some(Frames::Connect),
+        _ => None,
+    }
 }
 
 /// How the stack compresses, and what HTTP and gRPC call it.

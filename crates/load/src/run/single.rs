@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wirelab_contract::{Call, Operation};
 use wirelab_stack::{Binding, Codec, Compression};
-use wirelab_wire::codec::{MessageFormat, Unsupported};
+use wirelab_wire::codec::{MessageFormat, Unsupported, supports};
 use wirelab_wire::raw::CONTENT_BYTES_MAX;
 use wirelab_wire::token_xml;
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, gzip, zstd};
@@ -142,6 +142,12 @@ impl Single {
     #[must_use]
     pub fn message_format(&self) -> MessageFormat {
         self.format
+    }
+
+    /// Whether the stack has a form for an operation.
+    #[must_use]
+    pub fn has(&self, operation: Operation) -> bool {
+        supports(self.format.codec, operation) && head::of_operation(&self.group, operation).is_ok()
     }
 
     /// Makes a call and waits for the end of its reply.

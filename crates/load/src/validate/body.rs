@@ -1,10 +1,10 @@
 //! The bytes of a body, as they come.
 
-use wirelab_wire::grpc::Piece;
-use wirelab_wire::{Encoding, connect};
+use wirelab_wire::Encoding;
+use wirelab_wire::grpc::{Frames, Piece};
 
 use super::content::plain;
-use super::{Expectation, Framing, Validator};
+use super::{Expectation, Validator};
 use crate::call::error::ErrorKind;
 use crate::call::rejection::{Rejection, printable};
 use crate::call::reply::ReplyState;
@@ -30,12 +30,12 @@ impl Validator {
                 .extend_from_slice(&chunk[..chunk.len().min(room)]);
             return 0;
         }
-        match self.framing {
-            Framing::Whole => {
+        match self.frames {
+            None => {
                 self.whole(state, chunk, tokens);
                 0
             }
-            Framing::Grpc | Framing::Connect => self.framed(state, chunk),
+            Some(frames) => self.framed(frames, state, chunk),
         }
     }
 
@@ -75,9 +75,9 @@ impl Validator {
         }
     }
 
-    fn framed(&self, state: &mut ReplyState, mut chunk: &[u8]) -> u64 {
+    fn framed(&self, frames: Frames, state: &mut ReplyState, mut chunk: &[u8]) -> u64 {
         let mut ended = 0;
-        while self.next_framed(state, &mut chunk) {
+        while self.next_framed(frames, state, &mut chunk) {
             ended += 1;
         }
         ended
@@ -85,7 +85,12 @@ impl Validator {
 
     /// Takes bytes off the front of `chunk` up to the end of the next message; false when
     /// `chunk` is used up before, or is not what it should be.
-    pub(super) fn next_framed(&self, state: &mut ReplyState, chunk: &mut &[u8]) -> bool {
+    pub(super) fn next_framed(
+        &self,
+        frames: Frames,
+        state: &mut ReplyState,
+        chunk: &mut &[u8],
+    ) -> bool {
         loop {
             match state.deframer.next(chunk) {
                 Ok(Some(Piece::Start {
@@ -97,14 +102,14 @@ impl Validator {
                     state.compressed = compressed;
                     state.is_ending = is_end;
                     if compressed && state.head.encoding == Encoding::Identity {
-                        state.fail(ErrorKind::Protocol, self.uncompressed());
+                        state.fail(ErrorKind::Protocol, frames.rule_of_compression());
                         return false;
                     }
                 }
                 Ok(Some(Piece::Data(data))) if state.is_ending => state.keep(data),
                 Ok(Some(Piece::Data(data))) => self.data(state, data),
                 Ok(Some(Piece::End)) if state.is_ending => {
-                    if let Err(rejection) = take_end_of_stream(state) {
+                    if let Err(rejection) = take_end_message(frames, state) {
                         state.reject(rejection);
                         return false;
                     }
@@ -118,19 +123,6 @@ impl Validator {
                     state.fail(ErrorKind::Protocol, error.to_string());
                     return false;
                 }
-            }
-        }
-    }
-
-    /// The rule that a compressed message breaks where nothing names its compression.
-    fn uncompressed(&self) -> &'static str {
-        match self.framing {
-            Framing::Connect => {
-                "a compressed message without connect-content-encoding (Connect protocol, \
-                 Envelope-Flags)"
-            }
-            Framing::Grpc | Framing::Whole => {
-                "a compressed message without grpc-encoding (gRPC over HTTP/2, Compressed-Flag)"
             }
         }
     }
@@ -170,8 +162,8 @@ impl Validator {
     }
 }
 
-/// The message that ends a stream of Connect.
-fn take_end_of_stream(state: &mut ReplyState) -> Result<(), Rejection> {
+/// The message that has the outcome of the call.
+fn take_end_message(frames: Frames, state: &mut ReplyState) -> Result<(), Rejection> {
     let protocol = |reason| Rejection::new(ErrorKind::Protocol, reason);
     let encoding = match state.compressed {
         true => state.head.encoding,
@@ -179,11 +171,9 @@ fn take_end_of_stream(state: &mut ReplyState) -> Result<(), Rejection> {
     };
     let message = std::mem::take(&mut state.kept);
     let end = plain(&message, encoding).map_err(protocol)?;
-    match connect::read_end(&end).map_err(|error| protocol(error.to_string()))? {
+    let outcome = frames.read_end(&end);
+    match outcome.map_err(|error| protocol(error.to_string()))? {
         None => Ok(()),
-        Some(error) => Err(Rejection::new(
-            ErrorKind::Application,
-            format!("Connect error {}", printable(&error.to_string())),
-        )),
+        Some(error) => Err(Rejection::new(ErrorKind::Application, printable(&error))),
     }
 }

@@ -20,12 +20,15 @@ fn envelop(flags: u8, message: &[u8]) -> Vec<u8> {
     [&[flags][..], &length.to_be_bytes(), message].concat()
 }
 
+fn format() -> MessageFormat {
+    MessageFormat::from(Codec::Json).in_mapping(Mapping::Connect)
+}
+
 /// The reply to a push of no items.
 fn pushes() -> Validator {
-    let format = MessageFormat::from(Codec::Json).in_mapping(Mapping::Connect);
-    let expected = Expected::of(format, &Call::Push(Vec::new())).unwrap();
+    let expected = Expected::of(format(), &Call::Push(Vec::new())).unwrap();
     Validator::new(
-        Framing::Connect,
+        Some(Frames::Connect),
         Expectation::Same(Box::new(expected)),
         true,
     )
@@ -42,8 +45,12 @@ fn feeds() -> Validator {
         ..sample(4)
     };
     let schedule = Schedule::of(&request).unwrap();
-    let rule = ItemRule::new(ItemFormat::ProtoJson, ItemsDue::Scheduled, vec![schedule]);
-    let mut validator = Validator::new(Framing::Connect, Expectation::Items(rule), true);
+    let rule = ItemRule::new(
+        ItemFormat::Message(format()),
+        ItemsDue::Scheduled,
+        vec![schedule],
+    );
+    let mut validator = Validator::new(Some(Frames::Connect), Expectation::Items(rule), true);
     validator.stream = Some(StreamRule::of(&Stream::new(StreamFormat::Grpc)).unwrap());
     validator
 }

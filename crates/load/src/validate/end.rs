@@ -7,7 +7,7 @@ use wirelab_wire::codec::Mismatch;
 use wirelab_wire::giop::SystemException;
 
 use super::content::plain;
-use super::{Expectation, Framing, UNKNOWN, Validator};
+use super::{Expectation, UNKNOWN, Validator};
 use crate::call::error::{ErrorCode, ErrorKind};
 use crate::call::rejection::Rejection;
 use crate::call::rejection::printable;
@@ -26,10 +26,11 @@ impl Validator {
         end: End,
         tokens: Option<&mut Tokens>,
     ) -> Result<(), Rejection> {
-        if self.framing == Framing::Grpc {
-            self.grpc_ended(state, end);
-        } else if self.framing == Framing::Connect {
-            self.connect_ended(state);
+        if let Some(frames) = self.frames {
+            match frames.has_end_message() {
+                true => self.end_message_came(state),
+                false => self.grpc_ended(state, end),
+            }
         } else if self.stream.is_some() {
             // Its messages were judged one by one.
         } else if state.bad.is_none() && self.decodes(state) && !state.checked {
@@ -61,7 +62,7 @@ impl Validator {
     #[cold]
     fn explained(&self, rejection: Rejection, state: &ReplyState) -> Rejection {
         if rejection.kind == ErrorKind::Wrong
-            && let (Expectation::Declared(_), Framing::Whole) = (&self.expectation, self.framing)
+            && let (Expectation::Declared(_), None) = (&self.expectation, self.frames)
             // Where the whole body was compared it is in the reason already.
             && !state.checked
         {
@@ -138,8 +139,8 @@ impl Validator {
         self.messages_ended(state);
     }
 
-    /// Errors are in the message that ends the stream, which came before.
-    fn connect_ended(&self, state: &mut ReplyState) {
+    /// The outcome is in the last message, which was judged when it came.
+    fn end_message_came(&self, state: &mut ReplyState) {
         if state.bad.is_none() {
             self.messages_ended(state);
         }

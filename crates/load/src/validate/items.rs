@@ -9,8 +9,7 @@ use prost::Message as _;
 use serde::Deserialize;
 use wirelab_contract::stream::Item;
 use wirelab_contract::streams::{Due, Schedule};
-use wirelab_stack::Codec;
-use wirelab_wire::codec::{Mapping, MessageFormat};
+use wirelab_wire::codec::MessageFormat;
 
 use super::stream::wrong;
 use crate::call::items::{ItemState, ItemTimes};
@@ -20,9 +19,9 @@ use crate::call::rejection::Rejection;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ItemFormat {
     Json,
-    /// By the mapping of Protocol Buffers.
-    ProtoJson,
     Protobuf,
+    /// Like every other message.
+    Message(MessageFormat),
 }
 
 /// What the lateness of items counts from.
@@ -103,8 +102,7 @@ impl ItemRule {
         match self.format {
             ItemFormat::Json => serde_json::from_slice(message)
                 .map_err(|error| format!("an item is not JSON as it should be: {error}")),
-            ItemFormat::ProtoJson => {
-                let format = MessageFormat::from(Codec::Json).in_mapping(Mapping::Connect);
+            ItemFormat::Message(format) => {
                 let item = format.read::<Item>(message);
                 item.map(ReadItem::from)
                     .map_err(|error| format!("an item is not as it should be: {error}"))
@@ -229,8 +227,9 @@ mod tests {
 
     fn take(rule: &ItemRule, state: &mut ItemState, item: &Item) -> Result<(), Rejection> {
         let message = match rule.format {
-            ItemFormat::Json | ItemFormat::ProtoJson => serde_json::to_vec(item).unwrap(),
+            ItemFormat::Json => serde_json::to_vec(item).unwrap(),
             ItemFormat::Protobuf => item.encode_to_vec(),
+            ItemFormat::Message(format) => format.write(item),
         };
         rule.take(state, &message)
     }

@@ -1,11 +1,12 @@
 //! The messages of a stream, as they come.
 
 use serde::de::IgnoredAny;
+use wirelab_wire::ProtocolError;
+use wirelab_wire::grpc::Frames;
 use wirelab_wire::stream::chat;
-use wirelab_wire::{ProtocolError, grpc};
 
 use super::stream::{StreamRule, wrong};
-use super::{Expectation, Framing, Validator, items};
+use super::{Expectation, Validator, items};
 use crate::call::error::ErrorKind;
 use crate::call::items::ItemState;
 use crate::call::rejection::Rejection;
@@ -47,10 +48,9 @@ impl Validator {
         }
         // Taken out, because the reply is changed too.
         let mut stream = state.stream.take().unwrap_or_else(|| {
-            state.deframer = match self.framing {
-                Framing::Connect => grpc::Deframer::of_connect(rule.message_max),
-                Framing::Grpc | Framing::Whole => grpc::Deframer::new(rule.message_max),
-            };
+            if let Some(frames) = self.frames {
+                state.deframer = frames.deframer(rule.message_max);
+            }
             rule.begin()
         });
         let arrival = match stream.is_stopped {
@@ -105,7 +105,7 @@ impl Validator {
         let ended = match &mut stream.parser {
             Parser::Events(events) => events.next(rest).map_err(protocol)?,
             Parser::Lines(lines) => lines.next(rest).map_err(protocol)?,
-            Parser::Grpc => self.next_framed(state, rest),
+            Parser::Grpc => self.next_framed(self.frames.unwrap_or(Frames::Grpc), state, rest),
             Parser::Messages => {
                 let message = std::mem::take(rest);
                 return self.take_content(rule, stream, message, state.items.as_deref_mut());

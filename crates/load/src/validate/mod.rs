@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use wirelab_contract::Operation;
 use wirelab_wire::codec::{Expected, MessageFormat};
-use wirelab_wire::grpc::Deframer;
+use wirelab_wire::grpc::Frames;
 use wirelab_wire::websocket::{BAD_REQUEST, SWITCHING_PROTOCOLS};
 use wirelab_wire::{ContentType, Encoding, Head};
 
@@ -41,17 +41,6 @@ use crate::call::rejection::{MESSAGE_BYTES_MAX, printable};
 
 /// No length has been learned yet.
 const UNKNOWN: u64 = u64::MAX;
-
-/// How messages lie in a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Framing {
-    /// The body is the message.
-    Whole,
-    /// gRPC's length-prefixed messages.
-    Grpc,
-    /// Those of a stream of Connect.
-    Connect,
-}
 
 /// What the contract says of the replies.
 #[derive(Debug)]
@@ -83,7 +72,8 @@ const LOCATION_LETTERS_MAX: usize = 200;
 /// What makes a reply right.
 #[derive(Debug)]
 pub(crate) struct Validator {
-    pub(crate) framing: Framing,
+    /// How messages lie in a body; None: the body is the message.
+    pub(crate) frames: Option<Frames>,
     /// Status expected; None: any 2xx.
     pub(crate) status: Option<u16>,
     /// Content type expected; None: any.
@@ -111,9 +101,9 @@ pub(crate) struct Validator {
 }
 
 impl Validator {
-    pub(crate) fn new(framing: Framing, expectation: Expectation, decode: bool) -> Validator {
+    pub(crate) fn new(frames: Option<Frames>, expectation: Expectation, decode: bool) -> Validator {
         Validator {
-            framing,
+            frames,
             status: None,
             content_type: None,
             encoding: None,
@@ -136,14 +126,14 @@ impl Validator {
             _ if !self.kept.is_empty() => true,
             Expectation::Anything => false,
             Expectation::Counted => state.is_comparable(),
-            Expectation::Declared(declared) => match self.framing {
-                Framing::Whole => declared.needs_whole(state.head.encoding),
-                Framing::Grpc | Framing::Connect => declared.reads_body(),
+            Expectation::Declared(declared) => match self.frames {
+                None => declared.needs_whole(state.head.encoding),
+                Some(_) => declared.reads_body(),
             },
             Expectation::Same(_) => self.decode || self.differs_from_learned(state),
             Expectation::EachCall { always } => self.decode || *always,
             // Of lines and events the parsers keep the messages.
-            Expectation::Items(_) => self.framing != Framing::Whole,
+            Expectation::Items(_) => self.frames.is_some(),
         }
     }
 
@@ -163,8 +153,8 @@ impl Validator {
         if let Some(encoding) = self.imposed {
             state.head.encoding = encoding;
         }
-        if self.framing == Framing::Connect {
-            state.deframer = Deframer::of_connect(MESSAGE_BYTES_MAX);
+        if let Some(frames) = self.frames {
+            state.deframer = frames.deframer(MESSAGE_BYTES_MAX);
         }
         let head = state.head;
         let expected = match self.status {
@@ -199,8 +189,7 @@ impl Validator {
             );
         }
         // Of gRPC fields may come in the trailers, too.
-        if let (Expectation::Declared(declared), Framing::Whole) = (&self.expectation, self.framing)
-        {
+        if let (Expectation::Declared(declared), None) = (&self.expectation, self.frames) {
             self.check_headers(declared, state);
         }
     }

@@ -12,11 +12,11 @@ use crate::plan::{Stream, StreamFormat};
 fn validator(format: StreamFormat, change: impl FnOnce(&mut Stream)) -> Validator {
     let mut stream = Stream::new(format);
     change(&mut stream);
-    let framing = match format {
-        StreamFormat::Grpc => Framing::Grpc,
-        _ => Framing::Whole,
+    let frames = match format {
+        StreamFormat::Grpc => Some(Frames::Grpc),
+        _ => None,
     };
-    let mut validator = Validator::new(framing, Expectation::Anything, true);
+    let mut validator = Validator::new(frames, Expectation::Anything, true);
     validator.stream = Some(StreamRule::of(&stream).unwrap());
     validator
 }

@@ -15,11 +15,7 @@ fn expect_call(codec: Codec, operation: Operation, bytes: u64) -> Expectation {
 }
 
 fn text(decode: bool) -> Validator {
-    Validator::new(
-        Framing::Whole,
-        expect_call(Codec::Text, Operation::Hello, 14),
-        decode,
-    )
+    Validator::new(None, expect_call(Codec::Text, Operation::Hello, 14), decode)
 }
 
 fn reply(validator: &Validator, chunks: &[&[u8]], end: End) -> Result<(), Rejection> {
@@ -110,7 +106,7 @@ fn frame_learns_the_length_from_a_reply_that_was_right() {
 #[test]
 fn grpc_needs_status_messages_and_content() {
     let validator = Validator::new(
-        Framing::Grpc,
+        Some(Frames::Grpc),
         expect_call(Codec::Protobuf, Operation::Hello, 14),
         true,
     );
@@ -156,7 +152,7 @@ fn grpc_needs_status_messages_and_content() {
 #[test]
 fn compressed_messages_are_judged_by_what_is_in_them() {
     let validator = Validator::new(
-        Framing::Grpc,
+        Some(Frames::Grpc),
         expect_call(Codec::Protobuf, Operation::Hello, 14),
         true,
     );
@@ -180,7 +176,7 @@ fn compressed_messages_are_judged_by_what_is_in_them() {
 #[test]
 fn compression_is_taken_only_as_asked_for_and_as_announced() {
     let mut validator = Validator::new(
-        Framing::Grpc,
+        Some(Frames::Grpc),
         expect_call(Codec::Protobuf, Operation::Hello, 14),
         true,
     );
@@ -208,7 +204,7 @@ fn compression_is_taken_only_as_asked_for_and_as_announced() {
 #[test]
 fn streams_are_judged_message_by_message() {
     let validator = Validator::new(
-        Framing::Grpc,
+        Some(Frames::Grpc),
         expect_call(Codec::Protobuf, Operation::Download, 25),
         true,
     );
@@ -253,7 +249,7 @@ fn frame_work_reads_unequal_content_where_only_it_shows_an_error() {
     let call = workload::call(Operation::Deploy, 0, 1, 0).unwrap();
     let format = MessageFormat::from(Codec::SoapLiteral);
     let expectation = Expectation::Same(Box::new(Expected::of(format, &call).unwrap()));
-    let mut validator = Validator::new(Framing::Whole, expectation, false);
+    let mut validator = Validator::new(None, expectation, false);
     (validator.status, validator.imposed) = (Some(200), Some(Encoding::Identity));
     validator.errors = Some((format, Operation::Deploy));
     let Ok(Reply::Deploy(right)) = call.answer() else {
@@ -288,7 +284,7 @@ fn frame_work_reads_unequal_content_where_only_it_shows_an_error() {
 fn tokens_that_differ_or_mean_something_else_are_read() {
     let call = workload::call(Operation::Submit, 200, 10, 0).unwrap();
     let mut validator = Validator::new(
-        Framing::Whole,
+        None,
         expect_call(Codec::TokenXml, Operation::Submit, 200),
         true,
     );

@@ -48,6 +48,9 @@ impl Fields {
                 self.content_type = ContentType::named(named.trim_ascii());
                 self.framing = match self.content_type {
                     ContentType::EventStream => Some(MessageFraming::Sse),
+                    ContentType::ConnectProto | ContentType::ConnectJson => {
+                        Some(MessageFraming::Connect)
+                    }
                     ContentType::Other => framing_of(value),
                     _ => None,
                 };

@@ -481,6 +481,7 @@ impl Follows {
         }
         let framing = match head.content_type {
             ContentType::EventStream => Some(MessageFraming::Sse),
+            ContentType::ConnectProto | ContentType::ConnectJson => Some(MessageFraming::Connect),
             ContentType::Other => {
                 field(&bytes[..head.bytes], b"content-type:").and_then(framing_of)
             }

@@ -104,9 +104,14 @@ impl MessageFormat {
     }
 
     /// True of JSON by the mapping of Protocol Buffers.
-    #[must_use]
-    pub fn is_proto_json(self) -> bool {
+    fn is_proto_json(self) -> bool {
         self.codec == Codec::Json && self.mapping == Mapping::Connect
+    }
+
+    /// Whether a message names every field that must be in it, also one that is zero.
+    #[must_use]
+    pub fn names_every_field(self) -> bool {
+        self.codec.is_self_describing() && !self.is_proto_json()
     }
 
     /// What a reply carries.

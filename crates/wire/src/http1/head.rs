@@ -313,10 +313,7 @@ impl Fields {
                 self.content_type = content_type(value);
             }
             14 if name.eq_ignore_ascii_case("content-length") => self.take_length(value)?,
-            16 if name.eq_ignore_ascii_case("content-encoding") => {
-                self.encoding = encoding(value);
-            }
-            24 if name.eq_ignore_ascii_case("connect-content-encoding") => {
+            16 | 24 if Encoding::is_named_by(name.as_bytes()) => {
                 self.encoding = encoding(value);
             }
             17 if name.eq_ignore_ascii_case("transfer-encoding") => {

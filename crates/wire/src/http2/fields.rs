@@ -173,15 +173,13 @@ impl SectionParser<'_> {
             // 8.1.1).
             b"content-length" => head.content_length = Some(length(head.content_length, value)?),
             b"content-type" => head.content_type = content_type(value),
-            b"content-encoding" | b"grpc-encoding" | b"connect-content-encoding" => {
-                head.encoding = encoding(value);
-            }
             b"errors" => head.errors = true,
             b"grpc-status" => self.fields.end.grpc_status = decimal(value),
             b"grpc-message" => self.message = Some(percent_decoded(value)),
             // RFC 9113 section 8.2.2 lists these; a message with one of them is malformed.
             b"connection" | b"proxy-connection" | b"keep-alive" | b"transfer-encoding"
             | b"upgrade" => return Err(connection_specific(name)),
+            name if Encoding::is_named_by(name) => head.encoding = encoding(value),
             _ => {}
         }
         Ok(())

@@ -30,22 +30,8 @@ const (
 // command of service.json states.
 var projectVersion = "development"
 
-// The packages on the request path, by axis. net/http has HTTP/2 within it;
-// grpc-go takes its frames from golang.org/x/net. Codecs of REST name theirs in
-// internal/codec.
+// The packages on the request path, by axis; those of servers and codecs are in bindings.go.
 var (
-	servers = map[string][]string{
-		"rest":      {"net/http"},
-		"sse":       {"net/http"},
-		"soap":      {"net/http"},
-		"websocket": {"github.com/coder/websocket", "net/http"},
-		"connect":   {"connectrpc.com/connect", "net/http"},
-		"grpc":      {"google.golang.org/grpc", "golang.org/x/net/http2"},
-	}
-	connectLibraries = map[string]string{
-		"protobuf": "google.golang.org/protobuf/proto",
-		"json":     "google.golang.org/protobuf/encoding/protojson",
-	}
 	compressions = map[string][]string{
 		"none": {},
 		"gzip": {"compress/gzip"},
@@ -58,31 +44,16 @@ var (
 	}
 )
 
-func codecLibraries(stack Stack) []string {
-	switch stack.Binding {
-	case "soap":
-		return codec.XMLLibraries
-	case "grpc":
-		return []string{"google.golang.org/protobuf/proto"}
-	case "connect":
-		return []string{connectLibraries[stack.Codec]}
-	}
-	row, err := codec.New(stack.Codec, "")
-	if err != nil {
-		panic(err) // Config.check refuses a codec without a row
-	}
-	return row.Libraries
-}
-
 // requestPath is what serves a stack on a kind of store, in the order of the roles;
 // the versions are left out.
 func requestPath(stack Stack, kind string) (rows []Library) {
+	carried := bindings[stack.Binding]
 	for _, part := range []struct {
 		role  string
 		names []string
 	}{
-		{roleServer, servers[stack.Binding]},
-		{roleCodec, codecLibraries(stack)},
+		{roleServer, carried.servers},
+		{roleCodec, carried.codecs(stack.Codec)},
 		{roleCompression, compressions[stack.Compression]},
 		{roleTLS, securities[stack.Security]},
 		{roleStore, store.Libraries(kind)},

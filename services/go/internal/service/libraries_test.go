@@ -12,9 +12,15 @@ import (
 
 // tables are all packages that the ready line can name.
 func tables() (names []string) {
-	for _, table := range []map[string][]string{servers, compressions, securities} {
+	for _, table := range []map[string][]string{compressions, securities} {
 		for _, packages := range table {
 			names = append(names, packages...)
+		}
+	}
+	for binding, carried := range bindings {
+		names = append(names, carried.servers...)
+		for _, name := range listCodecs(binding) {
+			names = append(names, carried.codecs(name)...)
 		}
 	}
 	for _, row := range codec.All("") {
@@ -59,6 +65,9 @@ func TestRowsFollowTheStack(t *testing.T) {
 		"SOAP": {Stack{Binding: "soap", Codec: "soap-rpc", Compression: "none", Security: "none"},
 			[]string{"server net/http", "codec encoding/xml", "codec google.golang.org/protobuf/reflect/protoreflect",
 				"codec lab's own"}},
+		"Connect, JSON": {Stack{Binding: "connect", Codec: "json", Compression: "none", Security: "none"},
+			[]string{"server connectrpc.com/connect", "server net/http",
+				"codec google.golang.org/protobuf/encoding/protojson"}},
 		"gRPC, zstd, mTLS": {Stack{Binding: "grpc", Codec: "protobuf", Compression: "zstd", Security: "mtls"},
 			[]string{"server google.golang.org/grpc", "server golang.org/x/net/http2",
 				"codec google.golang.org/protobuf/proto", "compression github.com/klauspost/compress/zstd",

@@ -170,17 +170,7 @@ func newServer(config *Config, of *contract.Contract, calls *Calls, security *se
 	if security != nil {
 		own = security.server
 	}
-	switch config.Stack.Binding {
-	case "grpc":
-		return newGRPC(config, of, calls, own)
-	case "soap":
-		return newSOAP(config, of, calls, own)
-	case "connect":
-		return newConnect(config, of, calls, own)
-	case "websocket":
-		return newWebsocket(config, of, calls, own)
-	}
-	return newREST(config, of, calls, own)
+	return bindings[config.Stack.Binding].serve(config, of, calls, own)
 }
 
 // unlessStopped passes over errors that only report that the stop came early.

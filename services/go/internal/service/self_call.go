@@ -57,7 +57,8 @@ func callSelf(ctx context.Context, config *Config, of *contract.Contract, at str
 	defer cancel()
 	own := selfCalls[of.Name]
 	operation := &of.Operations[of.Index(own.operation)]
-	answer, err := newCaller(config, of, at, security)(ctx, operation, own.request)
+	call := bindings[config.Stack.Binding].caller(config, of, at, security)
+	answer, err := call(ctx, operation, own.request)
 	if err != nil {
 		return fmt.Errorf("the service could not call itself: %w", err)
 	}
@@ -69,20 +70,6 @@ func callSelf(ctx context.Context, config *Config, of *contract.Contract, at str
 		err = errors.New("the service answered its own call with another message than its contract does")
 	}
 	return err
-}
-
-func newCaller(config *Config, of *contract.Contract, at string, security *security) caller {
-	switch config.Stack.Binding {
-	case "grpc":
-		return grpcCaller(of, at, security)
-	case "soap":
-		return soapCaller(config, of, newTransport(config, at, security))
-	case "connect":
-		return connectCaller(config, of, newTransport(config, at, security))
-	case "websocket":
-		return websocketCaller(config, of, newTransport(config, at, security))
-	}
-	return restCaller(config, of, newTransport(config, at, security))
 }
 
 // newTransport reaches the service at its address, over its transport.
@@ -229,7 +216,7 @@ func soapCaller(config *Config, of *contract.Contract, transport *http.Transport
 	}
 }
 
-func grpcCaller(of *contract.Contract, at string, security *security) caller {
+func grpcCaller(_ *Config, of *contract.Contract, at string, security *security) caller {
 	kind, where := network(at)
 	trust := insecure.NewCredentials()
 	if security != nil {

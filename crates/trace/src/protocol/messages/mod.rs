@@ -21,7 +21,9 @@ pub(super) use grpc::GrpcMessages;
 
 use crate::protocol::exchange::MessageFraming;
 
-/// How the body is framed whose type has that name; None where no framing is known for that. Server-sent events and gRPC have types of their own in [`wirelab_wire::ContentType`].
+/// How the body is framed whose type has that name; None where no framing is known for that. The
+/// types of server-sent events, gRPC, and Connect in its two codecs are in
+/// [`wirelab_wire::ContentType`]; services of Connect may have other codecs.
 pub(super) fn framing_of(media_type: &[u8]) -> Option<MessageFraming> {
     const LINES: [&[u8]; 5] = [
         b"application/x-ndjson",

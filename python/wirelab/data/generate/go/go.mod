@@ -9,7 +9,7 @@ tool (
 
 require (
 	github.com/fxamacker/cbor/v2 v2.9.0
-	github.com/klauspost/compress v1.18.0
+	github.com/klauspost/compress v1.18.2
 	github.com/vmihailenco/msgpack/v5 v5.4.1
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12

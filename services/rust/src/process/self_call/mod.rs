@@ -19,7 +19,7 @@ use wirelab_contract::{Call, Contract, streams};
 use crate::documents::config::ServiceConfig;
 use crate::documents::ready::Ready;
 use crate::service::state::ServiceState;
-use wirelab_stack::Binding;
+use wirelab_stack::BindingFamily;
 
 /// Time that the call may take.
 // Generous: a text of 64 MiB may have to be made and sent first, also by a debug build.
@@ -73,12 +73,10 @@ async fn exchange(
     config: &ServiceConfig,
     state: &ServiceState,
 ) -> Result<(), SelfCallError> {
-    match config.stack.binding {
-        Binding::Rest | Binding::Sse | Binding::Connect | Binding::Soap | Binding::Grpc => {
-            web::exchange(stream, config, state).await
-        }
-        Binding::Websocket => websocket::exchange(stream, config, state).await,
-        Binding::Iiop | Binding::Raw => session::exchange(stream, config, state).await,
+    match config.stack.binding.family() {
+        BindingFamily::Http => web::exchange(stream, config, state).await,
+        BindingFamily::Websocket => websocket::exchange(stream, config, state).await,
+        BindingFamily::Iiop | BindingFamily::Raw => session::exchange(stream, config, state).await,
     }
 }
 
