@@ -135,7 +135,7 @@ def _no_cargo(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_no_cargo")
-def test_choose_answers_without_a_compiler_and_says_so(tmp_path: Path) -> None:
+def test_choose_marks_an_answer_without_a_compiler(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     stacks = ("--stacks", "rest@rust", "--stacks", "grpc@rust")
     options = ("--budget", "1s", "--share", "--json", "--out", str(folder))
