@@ -30,7 +30,6 @@ UNTAXED = {
     "cbor": "timed in memory by the row `codecs`",
     "msgpack": "timed in memory by the row `codecs`",
     "avro": "timed in memory by the row `codecs`",
-    "connect": "not measured on a quiet machine yet",
 }
 """Codecs and bindings without a row, with the reasons, which the page prints."""
 
