@@ -178,7 +178,7 @@ class RecordStoreTest {
     void settingsThatCannotBeHonouredAreRefusedByName(String row) {
         String[] parts = row.split(" ", 2);
         Refusal refusal = assertThrows(Refusal.class, () -> Configuration.read(
-                "{\"contract\":\"records\",\"stack\":{\"binding\":\"rest\"},\"listen\":\"127.0.0.1:0\",\"store\":"
+                "{\"contract\":\"records\",\"stack\":{\"binding\":\"soap\"},\"listen\":\"127.0.0.1:0\",\"store\":"
                         + parts[1] + "}"));
         assertEquals(parts[0], refusal.option);
     }
