@@ -305,7 +305,7 @@ def _verdict(done: list[Row], failed: dict[str, str], path: Path, quick: bool) -
     if missed:
         print("missed aims:", *missed, sep="\n  ")
     if undecided:
-        why = "the median misses, and its interval reaches the bound; more rounds may decide"
+        why = "the bound lies within the interval; more rounds may decide"
         print(f"undecided ({why}):", *undecided, sep="\n  ")
     if not broken and not missed and not undecided:
         print("every bound that could be judged holds")

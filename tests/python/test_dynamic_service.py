@@ -1,4 +1,4 @@
-"""The service of a contract where there is no compiler, compared with the golden vectors that
+"""The service of a contract on machines without a compiler, compared with the golden vectors that
 generated services are compared with; and `choose` without cargo in PATH."""
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ pub enum Code {
     Aborted,
     /// Beyond a range that depends on the service's state.
     OutOfRange,
-    /// There is no such operation, or a part of the protocol is not supported.
+    /// The service does not have the operation, or does not support a part of the protocol.
     Unimplemented,
     /// The service broke.
     Internal,

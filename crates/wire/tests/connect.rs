@@ -193,7 +193,7 @@ fn errors_with_details_are_read() {
 }
 
 #[test]
-fn what_is_not_an_error_is_refused() {
+fn bodies_other_than_errors_are_refused() {
     for body in [
         &b""[..],
         b"{}",

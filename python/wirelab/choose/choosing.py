@@ -401,7 +401,7 @@ def refuse_languages(names: Sequence[str]) -> None:
     dynamic = [name for name in names if LANGUAGES[name].is_dynamic]
     if dynamic and len(dynamic) < len(names):
         raise UsageError(
-            f"--language {','.join(names)}: there is no compiler for {', '.join(dynamic)} here, "
+            f"--language {','.join(names)}: this machine has no compiler for {', '.join(dynamic)}, "
             "and dynamic code is not ranked with generated code",
             f"give --language {','.join(dynamic)} alone, or install Rust",
         )

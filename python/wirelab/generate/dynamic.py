@@ -1,4 +1,4 @@
-"""The service of a contract where there is no compiler: wirelab's own service in Rust reads the
+"""The service of a contract on machines without a compiler: wirelab's own service in Rust reads the
 contract's descriptors when it starts."""
 
 from __future__ import annotations

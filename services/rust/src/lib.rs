@@ -3,7 +3,8 @@
 //!
 //! They know nothing of the lab except the process contract (docs/reference/process.md): a configuration on
 //! standard input, one line when a call can be answered, metrics on a second
-//! port, an end with standard input. [`serve_from_stdin`] is all of it.
+//! port, an end with standard input. [`serve_from_stdin`] is all of it. A
+//! user's own contract is served apart from all of this, by [`serve_contract`].
 //!
 //! Every binding is written once over all contracts, whose answers come from
 //! `wirelab-contract` by way of the `state`. Around the handlers lie two thin

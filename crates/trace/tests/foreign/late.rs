@@ -85,7 +85,7 @@ fn send_again(script: &mut Script, connection: usize, side: Side) {
 }
 
 #[test]
-fn what_comes_long_after_the_end_opens_nothing() {
+fn late_packets_of_a_closed_connection_open_no_other_one() {
     type Late = fn(&mut Script, usize, Side);
     let all: [(&str, Late, u64); 6] = [
         ("acknowledgment", acknowledge, 0),

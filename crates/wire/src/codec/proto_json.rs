@@ -47,6 +47,15 @@ macro_rules! numbers {
     )*};
 }
 
+/// Values that the inner visitor is given as they are.
+macro_rules! visit_unchanged {
+    ($($method:ident: $value:ty),*) => {$(
+        fn $method<E: Error>(self, value: $value) -> Result<V::Value, E> {
+            self.0.$method(value)
+        }
+    )*};
+}
+
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Layer<D> {
     type Error = D::Error;
 
@@ -97,28 +106,9 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Layer<V> {
         self.0.expecting(f)
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<V::Value, E> {
-        self.0.visit_bool(value)
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
-        self.0.visit_i64(value)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
-        self.0.visit_u64(value)
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
-        self.0.visit_f64(value)
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<V::Value, E> {
-        self.0.visit_str(text)
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<V::Value, E> {
-        self.0.visit_borrowed_str(text)
+    visit_unchanged! {
+        visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str,
+        visit_borrowed_str: &'de str
     }
 
     fn visit_none<E: Error>(self) -> Result<V::Value, E> {
@@ -216,17 +206,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Number<V> {
         self.0.expecting(f)
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<V::Value, E> {
-        self.0.visit_i64(value)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<V::Value, E> {
-        self.0.visit_u64(value)
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<V::Value, E> {
-        self.0.visit_f64(value)
-    }
+    visit_unchanged! { visit_i64: i64, visit_u64: u64, visit_f64: f64 }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<V::Value, E> {
         if let Ok(value) = text.parse::<i64>() {
@@ -297,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_message_is_refused() {
+    fn documents_other_than_messages_are_refused() {
         for body in [
             "",
             "[]",
