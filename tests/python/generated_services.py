@@ -40,10 +40,14 @@ MEDIA_TYPES = {
     Codec.XML: "application/xml",
     Codec.CBOR: "application/cbor",
     Codec.MSGPACK: "application/vnd.msgpack",
+    Codec.AVRO: "application/avro",
     Codec.SOAP_LITERAL: "text/xml",
 }
 TEXTS = (Codec.JSON, Codec.XML, Codec.SOAP_LITERAL)
-STACKS = [(binding, Codec(codec)) for binding, codec in project.STACKS]
+STACKS_OF = {
+    language: [(binding, Codec(codec)) for binding, codec in stacks]
+    for language, stacks in project.STACKS_OF.items()
+}
 CALL_S = 60.0
 """Maximum time of a call."""
 
@@ -78,6 +82,8 @@ NESTED: dict[Codec, Callable[[int], bytes]] = {
     Codec.XML: lambda depth: b"<a>" * depth + b"</a>" * depth,
     Codec.CBOR: lambda depth: b"\xa1\x67unknown" + b"\x81" * depth + b"\x01",
     Codec.MSGPACK: lambda depth: b"\x81\xa7unknown" + b"\x91" * depth + b"\x01",
+    # It has no unknown members: each byte is the branch of a union that is present.
+    Codec.AVRO: lambda depth: b"\x02" * depth,
     # A group of an unknown number.
     Codec.PROTOBUF: lambda depth: b"\xfb\xff\x01" * depth + b"\xfc\xff\x01" * depth,
 }
@@ -95,11 +101,29 @@ BEYOND = (
     ("singleUint64", 2**64 - 1, True),
     ("singleUint64", -1, False),
 )
-"""Fields, numbers, and whether they can hold them."""
+SAME_BITS = (Codec.AVRO, "singleUint64", -1)
+"""Of the greatest number."""
+FIRST = ("singleBool", "singleInt32", "singleInt64", "singleUint32", "singleUint64")
+"""Fields of EveryKind; each has one byte where it is zero."""
+
+
+def write_avro(name: str, number: int) -> bytes:
+    """An EveryKind with that number, as a varint of any length."""
+    contract = load_vectors("every_kind").contract
+    whole = encode(contract, "EveryKind", {}, Codec.AVRO)
+    signed = number - 2**64 if name == "singleUint64" and number >= 2**63 else number
+    zigzag = 2 * signed if signed >= 0 else -2 * signed - 1
+    septets = [zigzag >> shift & 0x7F for shift in range(0, max(1, zigzag.bit_length()), 7)]
+    long = bytes([*(one | 0x80 for one in septets[:-1]), septets[-1]])
+    at = FIRST.index(name)
+    return whole[:at] + long + whole[at + 1 :]
+
+
 WRITERS: dict[Codec, Callable[[str, int], bytes]] = {
     Codec.JSON: lambda name, number: json.dumps({name: number}).encode(),
     Codec.CBOR: lambda name, number: cbor2.dumps({name: number}),
     Codec.MSGPACK: lambda name, number: bytes(msgpack.packb({name: number})),
+    Codec.AVRO: write_avro,
     Codec.XML: lambda name, number: (
         f'<EveryKind xmlns="urn:wirelab:everykind:v1"><{name}>{number}</{name}></EveryKind>'
     ).encode(),
@@ -368,6 +392,8 @@ def begin_call(port: int) -> Iterator[None]:
 def examine_ranges(service: Service) -> None:
     """Numbers at the ends of their fields' ranges are read, and those beyond are refused."""
     for name, number, is_right in BEYOND:
+        if (service.codec, name, number) == SAME_BITS:
+            continue
         answer = service.send(WRITERS[service.codec](name, number))
         assert (answer.status == 200) is is_right, (name, number, answer)
 

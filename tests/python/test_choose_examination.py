@@ -89,7 +89,7 @@ def examine_with(sample: Sample, codec: str, fault: str, folder: Path) -> tuple[
         return examine(sample, candidate, service, every, folder, stop)
 
 
-@pytest.mark.parametrize("codec", ["json", "protobuf", "xml", "cbor", "msgpack"])
+@pytest.mark.parametrize("codec", ["json", "protobuf", "xml", "cbor", "msgpack", "avro"])
 def test_a_right_service_passes_in_every_codec(order: Sample, codec: str, tmp_path: Path) -> None:
     found = examine_with(order, codec, "none", tmp_path)
     assert len(found) == 8

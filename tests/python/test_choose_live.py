@@ -67,6 +67,7 @@ def test_the_table_has_every_figure_of_each_stack(answered: tuple[Path, dict[str
 def test_the_folder_has_what_repeats_the_answer(answered: tuple[Path, dict[str, Any]]) -> None:
     folder, _ = answered
     assert "message Order {" in (folder / "contract.proto").read_text()
+    assert '"name": "Order"' in (folder / "contract.avsc").read_text()
     assert (folder / "services/go/go.mod").is_file()
     names = ("screening.yaml", "closed.yaml", "choice.json", "report.html")
     assert all((folder / name).is_file() for name in names)

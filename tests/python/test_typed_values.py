@@ -128,6 +128,7 @@ UNTYPED = {
     "choose/samples.py": MESSAGE,
     "clients/ray_cluster.py": "arguments and nodes of Ray, which has no types",
     "contracts/codecs/__init__.py": MESSAGE,
+    "contracts/codecs/avro.py": MESSAGE,
     "contracts/codecs/protobuf.py": MESSAGE,
     "contracts/codecs/tree.py": MESSAGE,
     "contracts/codecs/xml.py": MESSAGE,

@@ -22,6 +22,7 @@ from wirelab.choose.candidates import (
 from wirelab.choose.examination import WrongService, examine
 from wirelab.choose.plan import CLOSED, SCREENING, Conditions, Depth, plan_at_rate
 from wirelab.choose.samples import Exchange, Sample, Seen
+from wirelab.contracts.codecs.avro_schema import write_schema
 from wirelab.errors import LabError, UsageError
 from wirelab.experiment import loading
 from wirelab.experiment import matrix as planning
@@ -221,6 +222,7 @@ def _accept(question: Question, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(file, asked)
     write_whole(folder / plan.PROTO, question.sample.proto)
+    write_whole(folder / plan.AVRO_SCHEMA, write_schema(question.sample.contract))
 
 
 def _candidates(question: Question) -> tuple[Candidate, ...]:

@@ -16,6 +16,8 @@ from wirelab.generate.project import Project
 
 PROTO = "contract.proto"
 """Name of the .proto in the folder of the answer."""
+AVRO_SCHEMA = "contract.avsc"
+"""Name of the schema of Avro there."""
 REPEATS_MAX = 40
 """Trials of each stack at most."""
 CALLS_FOR_P99 = 1_100

@@ -47,6 +47,7 @@ MEDIA_TYPES = {
     Codec.XML: "application/xml",
     Codec.CBOR: "application/cbor",
     Codec.MSGPACK: "application/vnd.msgpack",
+    Codec.AVRO: "application/avro",
     Codec.SOAP_LITERAL: "text/xml; charset=utf-8",
 }
 

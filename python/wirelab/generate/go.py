@@ -8,18 +8,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from wirelab.contracts.codecs import avro_schema
 from wirelab.contracts.names import xml_name
 from wirelab.contracts.schema import Contract, Field, Kind, Label, Message
-from wirelab.contracts.values import FLOATS, INTEGERS, MOMENTS, has_presence, is_optional
+from wirelab.contracts.values import (
+    FLOATS,
+    INTEGERS,
+    MOMENTS,
+    SIGNED_32,
+    has_presence,
+    is_optional,
+)
 from wirelab.generate import protobuf_plugin
 from wirelab.generate.names import NamedEnum, give_names, pascal_case
-from wirelab.generate.project import STACKS, Project
+from wirelab.generate.project import STACKS_OF, Project
 from wirelab.generate.templates import Templates
 
 BUILD_S = 15.0
 TEMPLATES = Templates("go")
 CALLS = "calls.go.j2"
-"""The rules, written for the types of each package: ``model`` and ``pb``."""
+"""The rules, written for the types of each package."""
+PACKAGES = ("model", "pb", "records")
+"""Of Protocol Buffers, of Avro, and of all other formats."""
 
 SCALARS = {
     Kind.BOOL: "bool",
@@ -34,6 +44,14 @@ SCALARS = {
     Kind.TIMESTAMP: "values.Timestamp",
     Kind.DURATION: "values.Duration",
 }
+RECORD_SCALARS = SCALARS | {
+    **dict.fromkeys(INTEGERS, "int64"),
+    **dict.fromkeys(SIGNED_32, "int32"),
+    Kind.FLOAT: "float32",
+    Kind.DOUBLE: "float64",
+    Kind.BYTES: "[]byte",
+}
+"""Types in package records, which hamba/avro has for those of the schema."""
 VALUES = {
     Kind.BOOL: "rules.Bool",
     **dict.fromkeys((*INTEGERS, Kind.ENUM), "rules.Integer"),
@@ -50,8 +68,10 @@ COPIES = {
     Kind.TIMESTAMP: "copyOfTimestamp",
     Kind.DURATION: "copyOfDuration",
 }
+_OWN_MOMENTS = (("Timestamp", "values.Timestamp"), ("Duration", "values.Duration"))
 MOMENT_TYPES = {
-    "model": (("Timestamp", "values.Timestamp"), ("Duration", "values.Duration")),
+    "model": _OWN_MOMENTS,
+    "records": _OWN_MOMENTS,
     "pb": (("Timestamp", "timestamppb.Timestamp"), ("Duration", "durationpb.Duration")),
 }
 IMPORTS = {
@@ -71,10 +91,12 @@ def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Pa
     names = GoNames(contract)
     context = describe(contract, names)
     TEMPLATES.write_tree(folder, context, apart=frozenset({CALLS}))
-    for package in ("model", "pb"):
+    for package in PACKAGES:
         calls = context | describe_calls(contract, names, package)
         TEMPLATES.write(CALLS, folder / package / "calls.go", calls)
     (folder / "service.proto").write_text(proto, encoding="utf-8")
+    schema = avro_schema.write_schema(contract)
+    (folder / avro_schema.FILE).write_text(schema, encoding="utf-8")
     request = protobuf_plugin.make_request(contract, descriptors, names.rename, "service/pb")
     (folder / "pb" / "request.binpb").write_bytes(request)
     return Project(
@@ -91,6 +113,8 @@ def describe(contract: Contract, names: GoNames) -> dict[str, object]:
     """What the templates are rendered with."""
     messages = [GoMessage(message, names, "model") for message in contract.messages]
     fields = [field for message in messages for field in message.fields]
+    records = [GoMessage(message, names, "records") for message in contract.messages]
+    types = [field.type for message in records for field in message.fields]
     has_odd_names = any(message.has_odd_names for message in messages)
     return {
         "namespace": contract.xml_namespace,
@@ -101,8 +125,16 @@ def describe(contract: Contract, names: GoNames) -> dict[str, object]:
         "go_method": names.method,
         "request": names.types[contract.request],
         "reply": names.types[contract.reply],
-        "stacks": group_codecs(STACKS),
+        "stacks": group_codecs(STACKS_OF["go"]),
+        "request_record": avro_schema.full_name(contract, contract.request),
+        "reply_record": avro_schema.full_name(contract, contract.reply),
         "messages": messages,
+        "record_messages": records,
+        "record_imports": [
+            f'"service/{package}"'
+            for package in ("model", "values")
+            if any(f"{package}." in one for one in types)
+        ],
         "enums": [NamedEnum(enum, names.types[enum.name]) for enum in contract.enums],
         "has_odd_names": has_odd_names,
         "uses_values": has_odd_names
@@ -213,12 +245,12 @@ class GoMessage:
     @cached_property
     def fields(self) -> list[GoField]:
         """Fields of the struct; in package pb those of oneofs are in types of their own."""
-        return [field for field in self._all if self.package == "model" or not field.field.oneof]
+        return [field for field in self._all if self.package != "pb" or not field.field.oneof]
 
     @cached_property
     def oneofs(self) -> list[GoOneof]:
         """Interfaces of package pb."""
-        if self.package == "model":
+        if self.package != "pb":
             return []
         names = dict.fromkeys(field.field.oneof for field in self._all if field.field.oneof)
         return [
@@ -256,19 +288,33 @@ class GoField:
         return self.of.names.field(self.of.message.name, self.field.name)
 
     @property
+    def title(self) -> str:
+        """In the .proto and in Avro."""
+        return self.field.name
+
+    @property
     def number(self) -> int:
         """In the .proto."""
         return self.field.number
 
     @property
     def type(self) -> str:
-        """In package model."""
-        one = SCALARS.get(self.field.kind) or self._type_name
+        """In packages model and records."""
+        scalars = RECORD_SCALARS if self._is_record else SCALARS
+        one = scalars.get(self.field.kind) or self._type_name
+        if self._is_record and self.field.kind is Kind.ENUM:
+            one = f"model.{one}"
+        if self.is_map and self._is_record:
+            return f"map[string]{one}"
         if self.is_map:
             return f"values.Map[{self._key_type}, {one}]"
         if self.is_list:
             return f"[]{one}"
         return f"*{one}" if has_presence(self.field) else one
+
+    @property
+    def _is_record(self) -> bool:
+        return self.of.package == "records"
 
     @property
     def _type_name(self) -> str:
@@ -332,7 +378,7 @@ class GoField:
     def are_structs(self) -> bool:
         """Whether a list or map has structs, not pointers."""
         is_message = self.field.kind is Kind.MESSAGE or self.is_moment
-        return is_message and self.of.package == "model"
+        return is_message and self.of.package != "pb"
 
     @property
     def value(self) -> str:
@@ -343,7 +389,9 @@ class GoField:
     def key_value(self) -> str:
         """The same of a map's keys."""
         assert self.field.map_key is not None
-        return VALUES[self.field.map_key]
+        value = VALUES[self.field.map_key]
+        is_text = self._is_record and self.field.map_key is not Kind.STRING
+        return f"{value}Text" if is_text else value
 
     @property
     def copy(self) -> str:

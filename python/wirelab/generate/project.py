@@ -16,6 +16,9 @@ STACKS = (
     ("grpc", "protobuf"),
 )
 """Bindings and codecs that every generated service serves."""
+AVRO = ("rest", "avro")
+STACKS_OF = {"go": (*STACKS, AVRO), "java": STACKS, "rust": STACKS}
+"""Bindings and codecs that the services of each language serve."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,10 @@ def encode(contract: Contract, message: str, value: Value, codec: Codec) -> byte
         from wirelab.contracts.codecs import xml
 
         return xml.encode(contract, message, value, is_soap=codec is Codec.SOAP_LITERAL)
+    if codec is Codec.AVRO:
+        from wirelab.contracts.codecs import avro
+
+        return avro.encode(contract, message, value)
     from wirelab.contracts.codecs import tree
 
     return tree.encode(contract, message, value, codec)
@@ -35,6 +39,10 @@ def decode(contract: Contract, message: str, content: bytes, codec: Codec) -> Va
         from wirelab.contracts.codecs import xml
 
         return xml.decode(contract, message, content, is_soap=codec is Codec.SOAP_LITERAL)
+    if codec is Codec.AVRO:
+        from wirelab.contracts.codecs import avro
+
+        return avro.decode(contract, message, content)
     from wirelab.contracts.codecs import tree
 
     return tree.decode(contract, message, content, codec)

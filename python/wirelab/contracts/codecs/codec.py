@@ -13,4 +13,5 @@ class Codec(StrEnum):
     XML = "xml"
     CBOR = "cbor"
     MSGPACK = "msgpack"
+    AVRO = "avro"
     SOAP_LITERAL = "soap-literal"

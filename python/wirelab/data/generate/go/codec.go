@@ -18,8 +18,8 @@ type codec struct {
 	// mediaTypes are those that are read; the first is that of replies.
 	mediaTypes  []string
 	contentType string
-	// isProtobuf: messages are those of package pb.
-	isProtobuf             bool
+	// isProtobuf: messages are those of package pb; isAvro: of package records.
+	isProtobuf, isAvro     bool
 	readRequest, readReply func(text []byte, into any) error
 	write                  func(message any) ([]byte, error)
 }
@@ -29,6 +29,7 @@ var codecs = map[string]codec{
 	"json":     codecOf(readJSON, json.Marshal, "application/json"),
 	"cbor":     codecOf(readCBOR, values.CBORWriter.Marshal, "application/cbor"),
 	"msgpack":  codecOf(readMsgpack, writeMsgpack, "application/vnd.msgpack"),
+	"avro":     avroCodec(),
 	"protobuf": protobufCodec(),
 	"xml": {
 		mediaTypes:  []string{"application/xml", "text/xml"},

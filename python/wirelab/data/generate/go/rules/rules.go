@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -35,6 +36,18 @@ func Float[T float](of T) uint64 {
 		return 0
 	}
 	return math.Float64bits(float64(of))
+}
+
+// BoolText is the value of a bool from its text, which was checked.
+func BoolText(of string) uint64 { return Bool(of == "true") }
+
+// IntegerText is the value of an integer from its digits, which were checked.
+func IntegerText(of string) uint64 {
+	if number, err := strconv.ParseInt(of, 10, 64); err == nil {
+		return uint64(number)
+	}
+	number, _ := strconv.ParseUint(of, 10, 64)
+	return number
 }
 
 // String is the value of a text: its length in code points and the first of them.

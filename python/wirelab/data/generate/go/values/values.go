@@ -48,10 +48,10 @@ func (v *Bytes) DecodeMsgpack(from *msgpack.Decoder) (err error) {
 	return err
 }
 
-// Timestamp is a point in time, written as RFC 3339.
+// Timestamp is a point in time, written as RFC 3339; in Avro it is the record.
 type Timestamp struct {
-	Seconds int64 // since 1970
-	Nanos   int32
+	Seconds int64 `avro:"seconds"` // since 1970
+	Nanos   int32 `avro:"nanos"`
 }
 
 // GetSeconds is the whole seconds.
@@ -79,10 +79,10 @@ func (v Timestamp) EncodeMsgpack(into *msgpack.Encoder) error { return EncodeTex
 // DecodeMsgpack implements msgpack.CustomDecoder.
 func (v *Timestamp) DecodeMsgpack(from *msgpack.Decoder) error { return DecodeText(from, v) }
 
-// Duration is a length of time, written as seconds: `3.500s`.
+// Duration is a length of time, written as seconds: `3.500s`; in Avro it is the record.
 type Duration struct {
-	Seconds int64
-	Nanos   int32 // of the same sign
+	Seconds int64 `avro:"seconds"`
+	Nanos   int32 `avro:"nanos"` // of the same sign
 }
 
 // GetSeconds is the whole seconds.
