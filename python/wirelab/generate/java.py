@@ -1,6 +1,6 @@
 """A service in Java for a contract, as it is written by hand.
 
-Plain classes carry JSON, CBOR and MessagePack (Jackson), XML (JAXB) and SOAP (Apache CXF); the
+Plain classes carry JSON, CBOR and MessagePack (Jackson), Avro, XML (JAXB) and SOAP (Apache CXF); the
 classes that protoc makes carry Protocol Buffers and gRPC (grpc-java). REST is a Spring Boot
 application on Tomcat. All libraries are those of the lab's own service in Java.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from google.protobuf import descriptor_pb2
 
+from wirelab.contracts.codecs import avro_schema
 from wirelab.contracts.schema import Contract, Message
 from wirelab.generate import java_tools
 from wirelab.generate.java_fields import FieldWriter, JavaField
@@ -36,7 +37,7 @@ BATCH = 50
 """Fields that one method reads: the virtual machine does not compile methods above 8,000 bytes."""
 LIBRARIES = {
     "rest": ("tomcat-embed-core", "spring-boot", "spring-webmvc", "jackson-databind",
-             "jackson-dataformat-cbor", "jackson-dataformat-msgpack", "msgpack-core",
+             "jackson-dataformat-cbor", "jackson-dataformat-msgpack", "msgpack-core", "avro",
              "jaxb-runtime", "protobuf-java", "zstd-jni"),
     "soap": ("cxf-rt-frontend-jaxws", "woodstox-core"),
     "grpc": ("grpc-core", "grpc-netty-shaded", "grpc-protobuf"),
@@ -87,8 +88,10 @@ def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Pa
     names = [*contract.message_by_name, *contract.enum_by_name]
     types = take_types(names, (OUTER_CLASS, f"{contract.service}Grpc"))
     messages = [describe_message(contract, one, types) for one in contract.messages]
-    _write_sources(contract, messages, describe_enums(contract, types), folder)
+    _write_sources(contract, messages, describe_enums(contract, types), types, folder)
     (folder / "contract.proto").write_text(proto, encoding="utf-8")
+    schema = avro_schema.write_schema(contract)
+    (folder / avro_schema.FILE).write_text(schema, encoding="utf-8")
     (folder / "contract.pb").write_bytes(rename_descriptors(contract, descriptors, types))
     _write_build(folder, tools)
     libraries = {library: tools.version(library) for jars in LIBRARIES.values() for library in jars}
@@ -132,7 +135,11 @@ def describe_enums(contract: Contract, types: dict[str, str]) -> list[JavaEnum]:
 
 
 def _write_sources(
-    contract: Contract, messages: list[JavaMessage], enums: list[JavaEnum], folder: Path
+    contract: Contract,
+    messages: list[JavaMessage],
+    enums: list[JavaEnum],
+    types: dict[str, str],
+    folder: Path,
 ) -> None:
     named = {message.name: message for message in messages}
     common = {
@@ -140,6 +147,9 @@ def _write_sources(
         "service": contract.service,
         "request": named[contract.request],
         "reply": named[contract.reply],
+        "avro_types": [
+            (avro_schema.full_name(contract, name), java_name) for name, java_name in types.items()
+        ],
     }
     apart = frozenset({MESSAGE, ENUM, RULES, BUILD})
     TEMPLATES.write_tree(folder, common, apart)

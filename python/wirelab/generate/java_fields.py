@@ -133,7 +133,10 @@ class FieldWriter:
     # -- annotations -----------------------------------------------------------
 
     def _annotations(self, field: Field) -> list[str]:
-        found = [f"@JsonProperty({literal(field.json_name)})"]
+        found = [
+            f"@JsonProperty({literal(field.json_name)})",
+            f"@AvroName({literal(field.name)})",
+        ]
         part = "content" if field.label in (Label.REPEATED, Label.MAP) else ""
         reads, writes = [], []
         for kind, using in ((field.map_key, "key"), (field.kind, part)):

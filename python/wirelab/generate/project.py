@@ -17,7 +17,7 @@ STACKS = (
 )
 """Bindings and codecs that every generated service serves."""
 AVRO = ("rest", "avro")
-STACKS_OF = {"go": (*STACKS, AVRO), "java": STACKS, "rust": STACKS}
+STACKS_OF = {"go": (*STACKS, AVRO), "java": (*STACKS, AVRO), "rust": STACKS}
 """Bindings and codecs that the services of each language serve."""
 
 

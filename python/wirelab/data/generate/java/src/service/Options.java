@@ -17,13 +17,13 @@ public record Options(
         boolean numbersTexts) {
     private static final Map<String, List<String>> VALUES = Map.of(
             "--binding", List.of("rest", "soap", "grpc"),
-            "--codec", List.of("json", "protobuf", "xml", "cbor", "msgpack", "soap-literal"),
+            "--codec", List.of("json", "protobuf", "xml", "cbor", "msgpack", "avro", "soap-literal"),
             "--compression", List.of("none", "gzip", "zstd"),
             "--transport", List.of("http/1.1", "http/2"),
             "--numbered", List.of("text", "numbers"));
     private static final List<String> FREE = List.of("--host", "--port", "--reply", "--processors");
     private static final Map<String, List<String>> CODECS = Map.of(
-            "rest", List.of("json", "protobuf", "xml", "cbor", "msgpack"),
+            "rest", List.of("json", "protobuf", "xml", "cbor", "msgpack", "avro"),
             "soap", List.of("soap-literal"),
             "grpc", List.of("protobuf"));
 

@@ -13,6 +13,7 @@ public final class Codecs {
             case "protobuf" -> new ProtobufCodec();
             case "cbor" -> JacksonCodec.cbor();
             case "msgpack" -> JacksonCodec.msgpack();
+            case "avro" -> new AvroCodec();
             case "xml", "soap-literal" -> new XmlCodec(PlainOperation.NAMESPACE, PlainOperation.ROOTS);
             default -> throw new IllegalArgumentException("no codec is named " + name);
         };
