@@ -44,10 +44,7 @@ MEDIA_TYPES = {
     Codec.SOAP_LITERAL: "text/xml",
 }
 TEXTS = (Codec.JSON, Codec.XML, Codec.SOAP_LITERAL)
-STACKS_OF = {
-    language: [(binding, Codec(codec)) for binding, codec in stacks]
-    for language, stacks in project.STACKS_OF.items()
-}
+STACKS = [(binding, Codec(codec)) for binding, codec in project.STACKS]
 CALL_S = 60.0
 """Maximum time of a call."""
 

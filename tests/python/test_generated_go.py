@@ -12,7 +12,7 @@ import pytest
 
 from tests.python.generated_projects import Mutant, build_hostile, build_vectors, describe_hostile
 from tests.python.generated_services import (
-    STACKS_OF,
+    STACKS,
     WRITERS,
     begin_call,
     curl_http2,
@@ -30,7 +30,6 @@ from wirelab import installation
 from wirelab.contracts.codecs import Codec
 from wirelab.generate import go
 
-STACKS = STACKS_OF["go"]
 pytestmark = pytest.mark.timeout(600)
 
 MUTANTS = {

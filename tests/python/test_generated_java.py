@@ -20,7 +20,7 @@ from tests.python.generated_projects import Mutant, build, build_vectors, descri
 from tests.python.generated_services import (
     CALL_S,
     LIMIT_BYTES,
-    STACKS_OF,
+    STACKS,
     WRITERS,
     Service,
     Vectors,
@@ -44,7 +44,6 @@ from wirelab.errors import BuildError
 from wirelab.generate import java, java_names, java_tools
 from wirelab.process.interruption import Interruption
 
-STACKS = STACKS_OF["java"]
 pytestmark = pytest.mark.timeout(600)
 
 

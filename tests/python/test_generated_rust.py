@@ -13,7 +13,7 @@ import pytest
 
 from tests.python.generated_projects import Mutant, build_hostile, build_vectors, describe_hostile
 from tests.python.generated_services import (
-    STACKS_OF,
+    STACKS,
     WRITERS,
     begin_call,
     curl_http2,
@@ -31,7 +31,6 @@ from wirelab import checkout
 from wirelab.contracts.codecs import Codec
 from wirelab.generate import rust
 
-STACKS = STACKS_OF["rust"]
 pytestmark = pytest.mark.timeout(900)
 
 MUTANTS = {

@@ -32,7 +32,7 @@ CLOSED = "highest rate is that of a closed load; it is not the limit of an objec
 DYNAMIC = (
     "This is dynamic code, not what you would deploy: without a compiler the services walk "
     "descriptors in place of generated types, which takes more CPU, and more in some codecs than "
-    "in others. XML and SOAP are left out."
+    "in others. Avro, XML and SOAP are left out."
 )
 LIMIT_CAPTION = (
     "Calls arrive at random (Poisson), whether or not replies come. >, <: outside the range of "

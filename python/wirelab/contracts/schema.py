@@ -78,6 +78,12 @@ class Enum:
     name: str
     values: tuple[tuple[str, int], ...]
 
+    @property
+    def name_by_number(self) -> dict[int, str]:
+        """The first name of each number, in the order of the .proto."""
+        first = {number: name for name, number in reversed(self.values)}
+        return {number: first[number] for _, number in self.values}
+
 
 @dataclass(frozen=True)
 class Contract:

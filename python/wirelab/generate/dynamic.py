@@ -15,7 +15,8 @@ STACKS = (
     ("rest", "msgpack"),
     ("grpc", "protobuf"),
 )
-"""Bindings and codecs that it serves. XML and SOAP need types that are generated."""
+"""Bindings and codecs that it serves. XML and SOAP need types that are generated, and Avro is read
+and written by a schema, not by descriptors."""
 DESCRIPTORS = "contract.binpb"
 """A FileDescriptorSet."""
 

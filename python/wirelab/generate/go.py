@@ -21,7 +21,7 @@ from wirelab.contracts.values import (
 )
 from wirelab.generate import protobuf_plugin
 from wirelab.generate.names import NamedEnum, give_names, pascal_case
-from wirelab.generate.project import STACKS_OF, Project
+from wirelab.generate.project import STACKS, Project
 from wirelab.generate.templates import Templates
 
 BUILD_S = 15.0
@@ -125,7 +125,7 @@ def describe(contract: Contract, names: GoNames) -> dict[str, object]:
         "go_method": names.method,
         "request": names.types[contract.request],
         "reply": names.types[contract.reply],
-        "stacks": group_codecs(STACKS_OF["go"]),
+        "stacks": group_codecs(STACKS),
         "request_record": avro_schema.full_name(contract, contract.request),
         "reply_record": avro_schema.full_name(contract, contract.reply),
         "messages": messages,

@@ -1,7 +1,7 @@
 """A service in Java for a contract, as it is written by hand.
 
-Plain classes carry JSON, CBOR and MessagePack (Jackson), Avro, XML (JAXB) and SOAP (Apache CXF); the
-classes that protoc makes carry Protocol Buffers and gRPC (grpc-java). REST is a Spring Boot
+Plain classes carry JSON, CBOR and MessagePack (Jackson), Avro, XML (JAXB) and SOAP (Apache CXF);
+the classes that protoc makes carry Protocol Buffers and gRPC (grpc-java). REST is a Spring Boot
 application on Tomcat. All libraries are those of the lab's own service in Java.
 """
 

@@ -11,7 +11,7 @@ from typing import Protocol, cast
 
 from wirelab.contracts.schema import Contract
 from wirelab.generate import dynamic
-from wirelab.generate.project import STACKS_OF, Project
+from wirelab.generate.project import STACKS, Project
 from wirelab.process.build_progress import OnBuild, ignore
 from wirelab.process.interruption import Interruption
 
@@ -38,7 +38,7 @@ class Language:
     @property
     def stacks(self) -> tuple[tuple[str, str], ...]:
         """Bindings and codecs that its services serve here."""
-        return dynamic.STACKS if self.is_dynamic else STACKS_OF[self.name]
+        return dynamic.STACKS if self.is_dynamic else STACKS
 
     @property
     def _generator(self) -> _Generator:

@@ -58,6 +58,5 @@ class NamedEnum:
 
     @property
     def numbers(self) -> list[tuple[str, int]]:
-        """The first name of each number."""
-        first = {number: name for name, number in reversed(self.enum.values)}
-        return [(name, number) for number, name in first.items()]
+        """The first name of each number, in the order of the .proto."""
+        return [(name, number) for number, name in self.enum.name_by_number.items()]

@@ -12,13 +12,11 @@ STACKS = (
     ("rest", "xml"),
     ("rest", "cbor"),
     ("rest", "msgpack"),
+    ("rest", "avro"),
     ("soap", "soap-literal"),
     ("grpc", "protobuf"),
 )
 """Bindings and codecs that every generated service serves."""
-AVRO = ("rest", "avro")
-STACKS_OF = {"go": (*STACKS, AVRO), "java": (*STACKS, AVRO), "rust": STACKS}
-"""Bindings and codecs that the services of each language serve."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from wirelab import checkout, installation
+from wirelab.contracts.codecs import avro_schema
 from wirelab.contracts.names import snake_case, xml_name
 from wirelab.contracts.schema import Contract, Field, Kind, Label, Message
 from wirelab.contracts.values import FLOATS, MOMENTS, has_presence, is_optional
@@ -19,7 +20,13 @@ from wirelab.process.rust_programs import find_target_folder
 BUILD_S = 90.0
 TEMPLATES = Templates("rust")
 MESSAGES = "messages.rs.j2"
-"""The messages, written for XML and for the other formats."""
+"""The messages, written for each module."""
+MODULES = {
+    "model": "JSON, CBOR, MessagePack and Protocol Buffers have",
+    "avro_model": "Avro has",
+    "xml_model": "XML has",
+}
+"""Modules of messages, and their formats."""
 
 SIGNED = (Kind.INT64, Kind.SINT64, Kind.SFIXED64)
 UNSIGNED = (Kind.UINT64, Kind.FIXED64)
@@ -47,6 +54,12 @@ FORMS = {
     **dict.fromkeys(MOMENTS, "crate::values::Moment"),
     Kind.BYTES: "crate::values::Base64",
 }
+RECORD_FORMS = {
+    **dict.fromkeys(MOMENTS, "crate::avro_values::MomentRecord"),
+    **dict.fromkeys(UNSIGNED, "crate::avro_values::Bits"),
+    Kind.BYTES: "crate::values::Base64",
+}
+"""In Avro."""
 DIGITS = "crate::values::Digits"
 REAL = "crate::values::Real"
 PLAIN = "crate::values::Plain"
@@ -64,7 +77,7 @@ KEYWORDS = (
 
 LIBRARIES = (
     "axum", "hyper", "h2", "tokio", "tonic", "prost", "serde", "serde_json", "quick-xml",
-    "ciborium", "rmp-serde", "base64", "flate2", "zstd",
+    "ciborium", "rmp-serde", "apache-avro", "base64", "flate2", "zstd",
 )  # fmt: skip
 """On the path of a call."""
 
@@ -78,12 +91,15 @@ def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Pa
         "grpc_path": contract.grpc_path,
         "request": contract.request,
         "reply": contract.reply,
+        "request_record": avro_schema.full_name(contract, contract.request),
+        "reply_record": avro_schema.full_name(contract, contract.reply),
         "stacks": STACKS,
     }
     TEMPLATES.write_tree(folder, context, apart=frozenset({MESSAGES}))
-    for module in ("model", "xml_model"):
+    for module, formats in MODULES.items():
         messages = {
-            "is_xml": module == "xml_model",
+            "is_model": module == "model",
+            "formats": formats,
             "request": names.types[contract.request],
             "reply": names.types[contract.reply],
             "messages": [RustMessage(one, names, module) for one in contract.messages],
@@ -91,6 +107,8 @@ def write_project(contract: Contract, proto: str, descriptors: bytes, folder: Pa
         }
         TEMPLATES.write(MESSAGES, folder / "src" / f"{module}.rs", messages)
     (folder / "service.proto").write_text(proto, encoding="utf-8")
+    schema = avro_schema.write_schema(contract)
+    (folder / avro_schema.FILE).write_text(schema, encoding="utf-8")
     return Project(
         language="rust",
         folder=folder,
@@ -116,7 +134,7 @@ def read_libraries() -> dict[str, str]:
 
 
 class RustNames:
-    """Identifiers of a contract in Rust, the same in both modules."""
+    """Identifiers of a contract in Rust, the same in all modules."""
 
     RESERVED_TYPES = ("Request", "Reply", "Self")
     """Aliases of the modules, and the keyword among names of types."""
@@ -161,6 +179,14 @@ class RustMessage:
         """Of the struct."""
         return self.names.types[self.message.name]
 
+    @property
+    def serde(self) -> str:
+        """What serde is given. apache-avro compares the names of records."""
+        if self.module != "avro_model":
+            return "default"
+        name = avro_schema.short_name(self.names.contract, self.message.name)
+        return f"default, rename = {rust_string(name)}"
+
     @cached_property
     def fields(self) -> list[RustField]:
         """In the order of their numbers."""
@@ -188,6 +214,10 @@ class RustField:
     def is_enum(self) -> bool:
         """Whether its numbers stay as they are."""
         return self.field.kind is Kind.ENUM
+
+    @property
+    def _is_record(self) -> bool:
+        return self.of.module == "avro_model"
 
     @property
     def _is_many(self) -> bool:
@@ -222,6 +252,8 @@ class RustField:
         """What prost and serde are given."""
         if self.of.module == "xml_model":
             return self._serde(xml_name(self.field.json_name))
+        if self._is_record:
+            return self._serde(self.field.name)
         return [self._prost, *self._serde(self.field.json_name)]
 
     @property
@@ -237,7 +269,8 @@ class RustField:
 
     def _serde(self, name: str) -> list[str]:
         options = [f"rename = {rust_string(name)}"]
-        if has_presence(self.field):
+        # Avro writes every field.
+        if has_presence(self.field) and not self._is_record:
             options.append('skip_serializing_if = "::std::option::Option::is_none"')
         if form := self._form:
             options.append(f'with = "{form}"')
@@ -247,11 +280,14 @@ class RustField:
     def _form(self) -> str:
         """Form of its values; empty where serde's own is right."""
         is_xml = self.of.module == "xml_model"
-        one = FORMS.get(self.field.kind, PLAIN)
+        forms = RECORD_FORMS if self._is_record else FORMS
+        one = forms.get(self.field.kind, PLAIN)
         if self.is_enum:
-            one = (
-                f"crate::values::Named::<crate::model::{self.of.names.types[self.field.type_name]}>"
-            )
+            form = "avro_values::Symbol" if self._is_record else "values::Named"
+            enum = self.of.names.types[self.field.type_name]
+            one = f"crate::{form}::<crate::model::{enum}>"
+        elif self._is_record:
+            pass
         elif self.field.kind in SIGNED + UNSIGNED and not is_xml:
             one = DIGITS
         elif self.field.kind in FLOATS and is_xml:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from wirelab.contracts.codecs import avro_schema, scalars
+from wirelab.contracts.codecs import scalars
 from wirelab.contracts.schema import Contract, Field, Kind, Label
 from wirelab.contracts.values import (
     INTEGERS,
@@ -87,7 +87,7 @@ def _write_one(contract: Contract, field: Field, one: Any, into: bytearray, path
             _write_long(scalars.check_integer(Kind.INT32, nanos), into)
         elif kind is Kind.ENUM:
             scalars.enum_name(contract, field.type_name, one)
-            _write_long([*avro_schema.symbols(contract, field.type_name)].index(one), into)
+            _write_long(_numbers(contract, field).index(one), into)
         elif kind in INTEGERS:
             number = scalars.check_integer(kind, one)
             is_beyond = kind in UNSIGNED_64 and number >= 2**63
@@ -114,6 +114,11 @@ def _write_long(number: int, into: bytearray) -> None:
         into.append(zigzag & 0x7F | 0x80)
         zigzag >>= 7
     into.append(zigzag)
+
+
+def _numbers(contract: Contract, field: Field) -> list[int]:
+    """Of an enum, in the order of its symbols."""
+    return [*contract.enum_by_name[field.type_name].name_by_number]
 
 
 class _Reader:
@@ -211,7 +216,7 @@ class _Reader:
         return number
 
     def _read_enum(self, field: Field, path: str) -> int:
-        numbers = [*avro_schema.symbols(self._contract, field.type_name)]
+        numbers = _numbers(self._contract, field)
         index = self._read_long(path)
         if not 0 <= index < len(numbers):
             raise UsageError(f"{path}: not avro: the enum has no symbol {index}")

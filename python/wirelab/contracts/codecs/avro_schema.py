@@ -56,18 +56,16 @@ def _short_names(contract: Contract) -> dict[str, str]:
     return names
 
 
+def short_name(contract: Contract, name: str) -> str:
+    """Of a message or an enum without its namespace: that of the .proto, with ``_`` at its end
+    where Avro has a type of that name."""
+    return _short_names(contract)[name]
+
+
 def full_name(contract: Contract, name: str) -> str:
-    """Of a message or an enum: that of the .proto, with ``_`` at its end where Avro has a type of
-    that name."""
-    short = _short_names(contract)[name]
+    """Of a message or an enum, as schemas refer to it."""
+    short = short_name(contract, name)
     return f"{contract.package}.{short}" if contract.package else short
-
-
-def symbols(contract: Contract, name: str) -> dict[int, str]:
-    """Symbols of an enum by the number in the .proto, in their order: the first name of each."""
-    values = contract.enum_by_name[name].values
-    first = {number: symbol for symbol, number in reversed(values)}
-    return {number: first[number] for number in dict.fromkeys(number for _, number in values)}
 
 
 def write_schema(contract: Contract) -> str:
@@ -75,31 +73,31 @@ def write_schema(contract: Contract) -> str:
     is needed first."""
     defined = set[str]()
     roots = dict.fromkeys((contract.request, contract.reply))
-    union = [_message(contract, name, defined) for name in roots]
+    union = [_describe_message(contract, name, defined) for name in roots]
     return json.dumps(union, indent=2) + "\n"
 
 
-def _named(
+def _define(
     contract: Contract, kind: str, name: str, content: dict[str, Schema]
 ) -> dict[str, Schema]:
     namespace = {"namespace": contract.package} if contract.package else {}
-    return {"type": kind, "name": _short_names(contract)[name], **namespace, **content}
+    return {"type": kind, "name": short_name(contract, name), **namespace, **content}
 
 
-def _message(contract: Contract, name: str, defined: set[str]) -> Schema:
+def _describe_message(contract: Contract, name: str, defined: set[str]) -> Schema:
     """The record, or its name where it is defined already."""
     if name in defined:
         return full_name(contract, name)
     defined.add(name)
     fields = [
-        {"name": field.name, "type": _labelled(contract, field, defined)}
+        {"name": field.name, "type": _describe_field(contract, field, defined)}
         for field in contract.message_by_name[name].fields
     ]
-    return _named(contract, "record", name, {"fields": fields})
+    return _define(contract, "record", name, {"fields": fields})
 
 
-def _labelled(contract: Contract, field: Field, defined: set[str]) -> Schema:
-    one = _type_of(contract, field, defined)
+def _describe_field(contract: Contract, field: Field, defined: set[str]) -> Schema:
+    one = _describe_one(contract, field, defined)
     if field.map_key is not None:
         keys = {} if field.map_key is Kind.STRING else {PROTO_KEYS: _key_kind(field.map_key)}
         return {"type": "map", "values": one, **keys}
@@ -108,26 +106,28 @@ def _labelled(contract: Contract, field: Field, defined: set[str]) -> Schema:
     return ["null", one] if has_presence(field) else one
 
 
-def _type_of(contract: Contract, field: Field, defined: set[str]) -> Schema:
+def _describe_one(contract: Contract, field: Field, defined: set[str]) -> Schema:
     if field.kind is Kind.MESSAGE:
-        return _message(contract, field.type_name, defined)
+        return _describe_message(contract, field.type_name, defined)
     if field.kind is Kind.ENUM:
-        return _enum(contract, field.type_name, defined)
+        return _describe_enum(contract, field.type_name, defined)
     if field.kind in MOMENTS:
-        return _moment(field.kind, defined)
+        return _describe_moment(field.kind, defined)
     if field.kind in UNSIGNED_32 | UNSIGNED_64:
         return {"type": PRIMITIVES[field.kind], PROTO: _key_kind(field.kind)}
     return PRIMITIVES[field.kind]
 
 
-def _enum(contract: Contract, name: str, defined: set[str]) -> Schema:
+def _describe_enum(contract: Contract, name: str, defined: set[str]) -> Schema:
     if name in defined:
         return full_name(contract, name)
     defined.add(name)
-    return _named(contract, "enum", name, {"symbols": list(symbols(contract, name).values())})
+    return _define(
+        contract, "enum", name, {"symbols": [*contract.enum_by_name[name].name_by_number.values()]}
+    )
 
 
-def _moment(kind: Kind, defined: set[str]) -> Schema:
+def _describe_moment(kind: Kind, defined: set[str]) -> Schema:
     """The message of Protocol Buffers. Avro's own types have no nanoseconds of the year 1."""
     name = kind.capitalize()
     full = f"google.protobuf.{name}"

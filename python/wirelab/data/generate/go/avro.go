@@ -84,11 +84,11 @@ func (c *avroCheck) value(of avro.Schema) error {
 	case *avro.RefSchema:
 		return c.value(of.Schema())
 	case *avro.RecordSchema:
-		return c.nested(func() error { return c.fields(of) })
+		return c.descend(func() error { return c.fields(of) })
 	case *avro.ArraySchema:
-		return c.nested(func() error { return c.blocks(func() error { return c.value(of.Items()) }) })
+		return c.descend(func() error { return c.blocks(func() error { return c.value(of.Items()) }) })
 	case *avro.MapSchema:
-		return c.nested(func() error { return c.blocks(func() error { return c.entry(of) }) })
+		return c.descend(func() error { return c.blocks(func() error { return c.entry(of) }) })
 	case *avro.UnionSchema:
 		branch, err := c.index(len(of.Types()))
 		if err != nil {
@@ -106,7 +106,7 @@ func (c *avroCheck) value(of avro.Schema) error {
 	return fmt.Errorf("service.avsc has a type %s", of.Type())
 }
 
-func (c *avroCheck) nested(check func() error) error {
+func (c *avroCheck) descend(check func() error) error {
 	if c.depth == values.DepthMax {
 		return fmt.Errorf("the body is nested more than %d deep", values.DepthMax)
 	}

@@ -18,6 +18,7 @@ pub fn media_types(codec: &str) -> &'static [&'static str] {
         "xml" => &["application/xml", "text/xml"],
         "cbor" => &["application/cbor"],
         "msgpack" => &["application/vnd.msgpack"],
+        "avro" => &["application/avro"],
         _ => &["text/xml"],
     }
 }

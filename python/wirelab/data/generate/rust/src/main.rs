@@ -1,5 +1,8 @@
 //! Answers one operation: reads its sample reply, listens, and ends on SIGTERM.
 
+mod avro;
+mod avro_model;
+mod avro_values;
 mod codec;
 mod compression;
 mod contract;
