@@ -62,7 +62,7 @@ def run(starts: int) -> Divided:
             with start_clients(ClientsSpec(2), Interruption()) as clients:
                 for _ in range(starts):
                     made = drive_by(clients, plan, Interruption(), RunObserver())
-                    late_ms.append(max(client.late_ms for client in made.clients))
+                    late_ms.append(max(client.late_ms for client in made.record.clients))
         except (TrialFailed, LabError) as error:
             raise BenchError(str(error)) from error
     return Divided(tuple(late_ms), tuple(_time_merge(made.outcome) for _ in range(starts)))

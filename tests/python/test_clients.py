@@ -6,24 +6,32 @@ import json
 import random
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
+import scipy.stats
 
 from tests.python.truth_server import run_server
-from wirelab.clients import clock, comparison, parts
+from wirelab.checks import clients as client_checks
+from wirelab.clients import clock, parts
 from wirelab.clients.client import SILENCE_S_MAX, LoadClient
 from wirelab.clients.clock import ClockOffset
-from wirelab.clients.ray_cluster import ClientsSpec, parse_hosts, start_clients
-from wirelab.clients.together import ClientResult, Together
+from wirelab.clients.ray_cluster import ClientsSpec, Cluster, parse_hosts, start_clients
 from wirelab.documents.event import Event, Fault, Outcome
 from wirelab.documents.plan import Plan
 from wirelab.errors import LabError, UsageError, WirelabError
+from wirelab.process.children import ProcessOptions
+from wirelab.process.engine import Drive
 from wirelab.process.interruption import Interruption
+from wirelab.records.client import ClientRecord, ClientsRecord
+from wirelab.statistics.exponential import anderson_darling_exponential
 
 Json = dict[str, Any]
+WINDOW_S = 10.0
 
 
 def _plan(port: int = 9, **group: Any) -> Plan:
@@ -97,8 +105,8 @@ def test_an_offset_is_right_within_its_error_whatever_the_way_takes(
         assert clock.drift_ns(found, clock.measure(ask)) == 0
 
 
-def _client(number: int, **changes: Any) -> ClientResult:
-    usual = ClientResult(
+def _client(number: int, **changes: Any) -> ClientRecord:
+    usual = ClientRecord(
         client=f"client {number}",
         node=f"node{number}",
         share=0.25,
@@ -114,27 +122,6 @@ def _client(number: int, **changes: Any) -> ClientResult:
         clock_moved_ms=0.0,
     )
     return msgspec.structs.replace(usual, **changes)
-
-
-def _outcome(window_s: float = 10.0) -> Outcome:
-    times: Json = {}
-    group = {
-        "name": "main", "load": "closed", "window_s": window_s, "window_start_ns": 0, "calls": 0,
-        "ok": 0, "errors": 0, "errors_by_kind": {}, "error_examples": [], "rate_per_s": 0.0,
-        "concurrency": 0.0, "queue_max": 0, "connections_opened": 0, "connections_peak": 0,
-        "bytes_sent": 0, "bytes_received": 0, "messages": 0, "calls_whole_run": 0,
-        "warmup": {"seconds": 0.0, "calls": 0, "stationary": False}, "times": times, "series": [],
-        "cpu_s": 0.0,
-    }  # fmt: skip
-    process = {
-        "cpu_user_s": 0.0, "cpu_system_s": 0.0, "rss_max_bytes": 0, "switches_involuntary": 0,
-        "steal_s": 0.0, "cores": [],
-    }  # fmt: skip
-    whole = {
-        "engine": "1", "profile": "release", "interrupted": False, "process": process,
-        "groups": [group],
-    }  # fmt: skip
-    return msgspec.convert(whole, Outcome)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +140,7 @@ def _outcome(window_s: float = 10.0) -> Outcome:
 )
 def test_the_client_that_differs_is_named_and_no_other(changes: Json, words: list[str]) -> None:
     clients = (_client(1), _client(2, **changes), _client(3), _client(4))
-    found = list(comparison.notes(Together(_outcome(), clients)))
+    found = list(client_checks.notes(ClientsRecord(clients), WINDOW_S))
     assert len(found) == len(words), found
     for sentence, start in zip(found, words, strict=True):
         assert sentence.startswith(start)
@@ -162,13 +149,14 @@ def test_the_client_that_differs_is_named_and_no_other(changes: Json, words: lis
 @pytest.mark.parametrize(("cores", "count"), [(None, 0), (4, 0), (3, 1)])
 def test_clients_that_outnumber_their_cores_are_mentioned(cores: int | None, count: int) -> None:
     clients = tuple(map(_client, range(1, 5)))
-    found = list(comparison.notes(Together(_outcome(), clients, cores)))
+    found = list(client_checks.notes(ClientsRecord(clients, cores), WINDOW_S))
     assert len(found) == count
     assert all(sentence.startswith("4 clients shared 3 cores") for sentence in found)
 
 
 def test_one_client_is_compared_with_nothing() -> None:
-    assert list(comparison.notes(Together(_outcome(), (_client(1, rate_per_s=0.0),)))) == []
+    alone = ClientsRecord((_client(1, rate_per_s=0.0),))
+    assert list(client_checks.notes(alone, WINDOW_S)) == []
 
 
 def test_addresses_of_hosts() -> None:
@@ -183,7 +171,7 @@ def test_a_cluster_without_a_token_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     with (
         pytest.raises(UsageError, match="without a token"),
-        start_clients(ClientsSpec(2, "127.0.0.1:1"), Interruption()),
+        start_clients(ClientsSpec(2, Cluster("127.0.0.1:1")), Interruption()),
     ):
         pass
 
@@ -201,7 +189,7 @@ def test_a_cluster_that_cannot_be_reached_is_refused_at_once(address: str, messa
     began = time.monotonic()
     with (
         pytest.raises(WirelabError, match=message),
-        start_clients(ClientsSpec(2, address, True), Interruption()),
+        start_clients(ClientsSpec(2, Cluster(address, insecure=True)), Interruption()),
     ):
         pass
     assert time.monotonic() - began < 15.0
@@ -257,6 +245,74 @@ def test_an_engine_runs_while_its_front_is_connected_and_stops_on_request(tmp_pa
     assert outcome.interrupted
     truth = json.loads(log.read_text(encoding="utf-8"))
     assert outcome.groups[0].ok == truth["replies"]
+
+
+def _drive_parts(plans: list[Plan], logs: list[Path]) -> None:
+    """Runs the engines of all parts at the same time."""
+    drives = [
+        Drive(
+            msgspec.structs.replace(plan, call_log=str(log)),
+            ProcessOptions(log=log.with_suffix(".log")),
+            interruption=Interruption(),
+        )
+        for plan, log in zip(plans, logs, strict=True)
+    ]
+    with ThreadPoolExecutor(len(drives)) as pool:
+        list(pool.map(Drive.outcome, drives))
+
+
+@pytest.mark.usefixtures("real_engine")
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_poisson_arrivals_of_all_clients_are_poisson_arrivals(count: int, tmp_path: Path) -> None:
+    """The gaps of the superposition by scipy's Kolmogorov-Smirnov and the textbook's
+    Anderson-Darling statistic; p below 1e-4 in one of 10,000 runs, and the seed is fixed."""
+    rate = 500.0
+    load = {"kind": "poisson", "rate": rate, "in_flight_max": 400, "seed": 11}
+    with run_server(tmp_path) as (port, _):
+        plan = _plan(port, load=load, window={"duration_s": 2.0})
+        begin_ns = time.monotonic_ns() + 500_000_000
+        logs = [tmp_path / f"calls-{number}.csv" for number in range(count)]
+        _drive_parts(list(parts.divide(plan, [begin_ns] * count)), logs)
+    # CLOCK_REALTIME, which no float holds to the nanosecond.
+    due = np.sort(
+        np.concatenate(
+            [
+                np.loadtxt(log, dtype=np.int64, delimiter=",", skiprows=1, usecols=_column(log))
+                for log in logs
+            ]
+        )
+    )
+    gaps = np.diff(due) / 1e9
+    # Poisson of mean 1,000: five standard deviations.
+    assert abs(len(due) - 1_000) < 160
+    assert scipy.stats.kstest(gaps, scipy.stats.expon(scale=1 / rate).cdf).pvalue > 1e-4
+    assert anderson_darling_exponential(gaps, scale=1 / rate).p_value > 1e-4
+
+
+def _column(log: Path) -> int:
+    with log.open(encoding="utf-8") as lines:
+        return lines.readline().strip().split(",").index("intended_ns")
+
+
+def _outcome() -> Outcome:
+    times: Json = {}
+    group = {
+        "name": "main", "load": "closed", "window_s": WINDOW_S, "window_start_ns": 0, "calls": 0,
+        "ok": 0, "errors": 0, "errors_by_kind": {}, "error_examples": [], "rate_per_s": 0.0,
+        "concurrency": 0.0, "queue_max": 0, "connections_opened": 0, "connections_peak": 0,
+        "bytes_sent": 0, "bytes_received": 0, "messages": 0, "calls_whole_run": 0,
+        "warmup": {"seconds": 0.0, "calls": 0, "stationary": False}, "times": times, "series": [],
+        "cpu_s": 0.0,
+    }  # fmt: skip
+    process = {
+        "cpu_user_s": 0.0, "cpu_system_s": 0.0, "rss_max_bytes": 0, "switches_involuntary": 0,
+        "steal_s": 0.0, "cores": [],
+    }  # fmt: skip
+    whole = {
+        "engine": "1", "profile": "release", "interrupted": False, "process": process,
+        "groups": [group],
+    }  # fmt: skip
+    return msgspec.convert(whole, Outcome)
 
 
 @pytest.mark.usefixtures("real_engine")

@@ -9,7 +9,7 @@ import pytest
 
 from wirelab import installation
 from wirelab.cli import main
-from wirelab.cli.run import with_repeats
+from wirelab.cli.output.named_services import with_number
 from wirelab.experiment import loading, matrix
 from wirelab.process import builds
 from wirelab.stack import manifests
@@ -73,11 +73,11 @@ def test_a_service_that_was_not_built_is_in_the_plan(
 
 
 def test_repeats_replace_the_line_of_the_file_and_nothing_else() -> None:
-    changed = with_repeats(TEXT, 12)
+    changed = with_number(TEXT, "repeats", 12)
     assert loading.parse(changed, "x").repeats == 12
     assert changed.replace("repeats: 12", "repeats: 4") == TEXT
     without = TEXT.replace("repeats: 4  # as a start\n", "")
-    assert loading.parse(with_repeats(without, 7), "x").repeats == 7
+    assert loading.parse(with_number(without, "repeats", 7), "x").repeats == 7
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from wirelab.checks import load, system_noise
+from wirelab.checks import clients, load, system_noise
 from wirelab.checks.backlog import arrivals, littles_law
 from wirelab.checks.beginning import movement
 from wirelab.checks.wire import find_connection_bounds
@@ -270,6 +270,7 @@ _EFFECTS: Mapping[str, Callable[[Trial], Effects]] = MappingProxyType(
         "replies": _report_no_effect,
         "stages and bursts": _unknown(_CALLS),
         "background": _unknown((*_CALLS, *_CPU)),
+        clients.NAME: _unknown((*_CALLS, *_CPU)),
         "calls counted": _compare_counts,
         load.BOUND: _unknown(_CALLS),
         load.IDLE_CPU: _idle_cpu,

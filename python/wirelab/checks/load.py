@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import ceil, sqrt
 
-from wirelab.checks import background, periods, replies, system_noise
+from wirelab.checks import background, clients, periods, replies, system_noise
 from wirelab.checks import link as link_checks
 from wirelab.checks import wire as wire_checks
 from wirelab.checks.backlog import arrivals, count_unfinished, little_ratio, littles_law
@@ -559,6 +559,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     replies.check,
     periods.check,
     background.check,
+    clients.check,
     _counters,
     _check_bottleneck,
     _idle_cpu,
@@ -601,7 +602,10 @@ def _is_saturating(trial: Trial) -> bool:
 
 
 def _engine_cores(trial: Trial) -> int | None:
-    """Of the placement table; an unpinned engine has one load thread."""
+    """Of the placement table; an unpinned engine has one load thread, and so has each of several
+    clients."""
+    if trial.clients is not None:
+        return len(trial.clients.clients)
     cores = trial.placement.engine
     if cores is None:
         return None

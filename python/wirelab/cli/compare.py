@@ -7,6 +7,7 @@ import shlex
 import click
 
 from wirelab.cli.error_handling import exit_with_code
+from wirelab.cli.options.clients import CLIENTS, ClientsOptions
 from wirelab.cli.options.common import (
     ACCEPT,
     AS_JSON,
@@ -64,6 +65,7 @@ def _split(text: str | None, ctx: click.Context) -> list[str]:
     expose_value=False,
     help="Further arguments, split as a shell does; nothing in them is run.",
 )
+@CLIENTS
 @DIRECTORY
 @ACCEPT
 @AS_JSON
@@ -74,6 +76,7 @@ def compare(
     load: LoadOptions,
     question: QuestionOptions,
     output: OutputOptions,
+    clients: ClientsOptions,
     directory: DirectoryOptions,
     accept: AcceptOptions,
     as_json: bool,
@@ -84,4 +87,6 @@ def compare(
     """
     from wirelab.cli.output.compare import run
 
-    return run(services, service, load, question, output, directory, accept, as_json=as_json)
+    return run(
+        services, service, load, question, output, clients, directory, accept, as_json=as_json
+    )

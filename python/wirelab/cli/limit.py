@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from wirelab.cli.error_handling import exit_with_code
+from wirelab.cli.options.clients import CLIENTS, ClientsOptions
 from wirelab.cli.options.common import (
     ACCEPT,
     AS_JSON,
@@ -32,6 +33,7 @@ from wirelab.cli.options.limit import SearchOptions, ServiceOptions
 )
 @option_group("declared", ServiceOptions, "Service")
 @option_group("search", SearchOptions, "Search")
+@CLIENTS
 @DIRECTORY
 @ACCEPT
 @AS_JSON
@@ -41,6 +43,7 @@ def limit(
     objective: str,
     declared: ServiceOptions,
     search: SearchOptions,
+    clients: ClientsOptions,
     directory: DirectoryOptions,
     accept: AcceptOptions,
     as_json: bool,
@@ -53,4 +56,4 @@ def limit(
     """
     from wirelab.cli.output.limit import run
 
-    return run(service, objective, declared, search, directory, accept, as_json=as_json)
+    return run(service, objective, declared, search, clients, directory, accept, as_json=as_json)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code
+from wirelab.cli.options.clients import CLIENTS, ClientsOptions
 from wirelab.cli.options.common import (
     AS_JSON,
     DIRECTORY,
@@ -44,6 +45,7 @@ DEMO, DEMO_QUICK = (
 )
 @DIRECTORY
 @option_group("options", RunOptions, OPTIONS)
+@CLIENTS
 @option_group("thresholds", ThresholdOptions, THRESHOLDS)
 @EXPORT
 @AS_JSON
@@ -52,12 +54,13 @@ def run(
     file: Path,
     directory: DirectoryOptions,
     options: RunOptions,
+    clients: ClientsOptions,
     thresholds: ThresholdOptions,
     export: Sequence[Path],
     as_json: bool,
 ) -> int:
     """Run an experiment, or continue it where it was interrupted."""
-    return _run(file, directory, options, thresholds, export, as_json=as_json)
+    return _run(file, directory, options, clients, thresholds, export, as_json=as_json)
 
 
 @click.command(cls=GroupedCommand)
@@ -86,6 +89,7 @@ def demo(
         DEMO_QUICK if quick else DEMO,
         directory,
         RunOptions(repeats=repeats, ready_timeout_s=ready_timeout_s, share=share),
+        ClientsOptions(),
         ThresholdOptions(),
         (),
         as_json=as_json,
@@ -154,6 +158,7 @@ def _run(
     file: Path,
     directory: DirectoryOptions,
     options: RunOptions,
+    clients: ClientsOptions,
     thresholds: ThresholdOptions,
     export: Sequence[Path],
     *,
@@ -163,6 +168,7 @@ def _run(
     conditions = thresholds.conditions()
     from wirelab import installation
     from wirelab.cli.output import run as results
+    from wirelab.cli.output.named_services import with_number
 
     for target in export:
         results.accept_export(target)
@@ -170,8 +176,8 @@ def _run(
     from wirelab.experiment import loading as experiment_file
 
     source = experiment_file.read(file)
-    if options.repeats is not None:
-        source = with_repeats(source, options.repeats)
+    source = with_number(source, "repeats", options.repeats)
+    source = with_number(source, "clients", clients.clients)
     experiment = experiment_file.parse(source, str(file))
     if options.plan:
         from wirelab.cli.output import plan
@@ -200,6 +206,7 @@ def _run(
             any_target=options.any_target,
             ready_timeout_s=options.ready_timeout_s,
             share=options.share,
+            cluster=clients.cluster(),
         )
         tested = _test_findings(folder, watched, options) if test_findings else EXIT_OK
     shown = results.show(
@@ -212,15 +219,6 @@ def _run(
     for target in export:
         results.export(finished, target)
     return EXIT_FAILED if EXIT_FAILED in (shown, tested) else shown or tested
-
-
-def with_repeats(source: str, repeats: int) -> str:
-    """The text of an experiment with this number of repeats."""
-    import re
-
-    line = f"repeats: {repeats}"
-    text, count = re.subn(r"(?m)^repeats:[ \t]*[^\s#]*", line, source, count=1)
-    return text if count else f"{source.rstrip()}\n{line}\n"
 
 
 def _accept_test(experiment: Experiment, file: Path) -> None:

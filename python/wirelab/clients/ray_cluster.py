@@ -36,14 +36,21 @@ RESOLVED = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True)
-class ClientsSpec:
-    """How many clients make the load, and where."""
+class Cluster:
+    """Where clients run."""
 
-    count: int
     address: str | None = None
     """Of a Ray cluster, one client per node; None: all on this machine."""
     insecure: bool = False
     """The cluster may be without a token."""
+
+
+@dataclass(frozen=True)
+class ClientsSpec:
+    """How many clients make the load, and where."""
+
+    count: int
+    cluster: Cluster = Cluster()
 
 
 def parse_hosts(text: str) -> str:
@@ -99,7 +106,7 @@ def start_clients(spec: ClientsSpec, interruption: Interruption) -> Iterator[Seq
     group = None
     actors: list[Any] = []
     try:
-        group = _reserve(ray, spec, interruption) if spec.address is not None else None
+        group = _reserve(ray, spec, interruption) if spec.cluster.address is not None else None
         actors = [_start(ray, group, index) for index in range(spec.count)]
         interruption.check()
         yield [RayClient(ray, actor, number) for number, actor in enumerate(actors)]
@@ -129,13 +136,13 @@ def _load() -> Any:
 
 def _connect(ray: Any, spec: ClientsSpec) -> None:
     """Ray replaces signal handlers, which are put back."""
-    if spec.address is not None:
+    if spec.cluster.address is not None:
         _refuse_without_token(spec)
-        _reach(spec.address)
+        _reach(spec.cluster.address)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     common = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
-        if spec.address is None:
+        if spec.cluster.address is None:
             ray.init(
                 address="local",
                 num_cpus=spec.count,
@@ -145,9 +152,9 @@ def _connect(ray: Any, spec: ClientsSpec) -> None:
                 **common,
             )
         else:
-            ray.init(address=spec.address, **common)
+            ray.init(address=spec.cluster.address, **common)
     except Exception as error:
-        where = spec.address or "this machine"
+        where = spec.cluster.address or "this machine"
         reason = str(error).strip().partition("\n")[0]
         raise LabError(
             f"Ray on {where} cannot be used: {type(error).__name__}: {reason}",
@@ -178,10 +185,11 @@ def _reach(address: str) -> None:
 
 
 def _refuse_without_token(spec: ClientsSpec) -> None:
-    if spec.insecure or os.environ.get("RAY_AUTH_MODE") == "token":
+    if spec.cluster.insecure or os.environ.get("RAY_AUTH_MODE") == "token":
         return
     raise UsageError(
-        f"{spec.address}: whoever reaches a Ray cluster without a token runs programs on its nodes",
+        f"{spec.cluster.address}: whoever reaches a Ray cluster without a token runs programs on "
+        "its nodes",
         "start it with RAY_AUTH_MODE=token and set that here too, or give --insecure-ray in a "
         "private network",
     )

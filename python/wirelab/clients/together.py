@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,37 +21,12 @@ from wirelab.errors import LabError, TrialFailed, UsageError
 from wirelab.experiment.placement import available_cores
 from wirelab.process.engine import RunObserver
 from wirelab.process.interruption import Interruption
+from wirelab.records.client import ClientRecord, ClientsRecord
 
 START_S = 1.0
 """From the order to start until the load begins: every engine must be ready by then."""
 BEAT_S = 0.25
 """How often clients hear from the front."""
-
-
-class ClientResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What one client did of the load."""
-
-    client: str
-    node: str
-    """Name of its host."""
-    share: float
-    """Of the load that was ordered."""
-    calls: int
-    errors: int
-    rate_per_s: float
-    """Good calls per second."""
-    p50_ms: float | None
-    p99_ms: float | None
-    """Response times; None of too few calls."""
-    cpu_s: float
-    late_ms: float
-    """How late it was ready for the common start."""
-    clock_offset_ms: float
-    """Its clock minus that of the front, CLOCK_MONOTONIC."""
-    clock_error_ms: float
-    """The offset is right to within this."""
-    clock_moved_ms: float
-    """By how much its clock moved against the front's meanwhile, for certain."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +35,8 @@ class Together:
 
     outcome: Outcome
     """The sum."""
-    clients: tuple[ClientResult, ...]
-    cores: int | None = None
-    """Cores that all share; None: they are on different machines."""
+    record: ClientsRecord
+    """What each did."""
 
 
 class ClientsRunner:
@@ -86,6 +61,43 @@ class ClientsRunner:
             remedy = "look at that client's machine, and drive again"
             raise LabError(failed.reason, remedy) from failed
         return self.together.outcome
+
+
+class ClientPool:
+    """Clients that stay from one load of a run to the next. A context manager that ends them."""
+
+    def __init__(self, spec: ClientsSpec, interruption: Interruption) -> None:
+        """Starts nothing; see :meth:`start`."""
+        self._spec, self._interruption = spec, interruption
+        self._clients: Sequence[RayClient] = ()
+        self._started = ExitStack()
+
+    def __enter__(self) -> ClientPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def start(self) -> None:
+        """Starts the clients unless they run. Raises as :func:`start_clients` does."""
+        if not self._clients:
+            started = start_clients(self._spec, self._interruption)
+            self._clients = self._started.enter_context(started)
+
+    def drive(self, plan: Plan, observer: RunObserver) -> Together:
+        """Drives a plan. The next one gets other clients where one was lost. Raises as
+        :func:`drive` does."""
+        parts.refuse_indivisible(plan, self._spec.count)
+        self.start()
+        try:
+            return drive_by(self._clients, plan, self._interruption, observer)
+        except TrialFailed:
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        self._clients = ()
+        self._started.close()
 
 
 def drive(
@@ -117,7 +129,8 @@ def drive_by(
     shares = parts.shares(plan, len(clients))
     results = zip(clients, infos, shares, outcomes, offsets, again, strict=True)
     cores = len(available_cores()) if len({info.boot for info in infos}) == 1 else None
-    return Together(parts.merge(outcomes), tuple(_result(*one) for one in results), cores)
+    record = ClientsRecord(tuple(_describe_client(*one) for one in results), cores)
+    return Together(parts.merge(outcomes), record)
 
 
 def _measure_clocks(clients: Sequence[RayClient]) -> list[ClockOffset]:
@@ -206,19 +219,19 @@ def _show(seen: Sequence[Progress | None], observer: RunObserver) -> None:
     )
 
 
-def _result(
+def _describe_client(
     client: RayClient,
     info: ClientInfo,
     share: float,
     outcome: Outcome,
     before: ClockOffset,
     after: ClockOffset,
-) -> ClientResult:
+) -> ClientRecord:
     group = outcome.groups[0]
     response = group.times.get("response")
     percentiles = {} if response is None else response.percentiles_ns
     p50, p99 = percentiles.get("p50"), percentiles.get("p99")
-    return ClientResult(
+    return ClientRecord(
         client=client.name,
         node=info.node,
         share=share,

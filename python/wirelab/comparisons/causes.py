@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -331,7 +331,7 @@ class _Bench:
             source=source,
             progress=self.progress,
             whole=self.folder,
-            **asdict(self.question.accept),
+            **vars(self.question.accept),
         )
 
     def capture_packets(self, **changes: Any) -> tuple[Run | None, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
 
 from wirelab.checks.load import KEPT_UP, client_bound
+from wirelab.clients.ray_cluster import Cluster
 from wirelab.comparisons.capacity import MOST
 from wirelab.comparisons.steady_limit import (
     SteadyLimit,
@@ -86,6 +87,7 @@ class Acceptance:
     retry_failed: bool = False
     ready_timeout_s: float | None = None
     share: bool = False
+    cluster: Cluster | None = None
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,7 @@ class _Bench:
             source=source,
             progress=self.progress,
             whole=self.folder,
-            **asdict(self.question.accept),
+            **vars(self.question.accept),
         )
         trials = {trial.id: trial for trial in run.trials}
         for trial in trials.values():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from wirelab.clients import comparison
+from wirelab.checks import clients
 from wirelab.clients.ray_cluster import ClientsSpec
 from wirelab.clients.together import ClientsRunner
 from wirelab.documents.event import Outcome
@@ -114,9 +114,9 @@ def measure(spec: DriveSpec, display: Display, on_build: OnBuild) -> MeasuredDri
         "hints": [*notes, *advice],
         "noise": [
             *noise(group, outcome.process, server_noise.measure_waits(group)),
-            *(comparison.notes(together) if together else ()),
+            *(clients.notes(together.record, group.window_s) if together else ()),
         ],
-        "clients": msgspec.to_builtins(together.clients) if together else [],
+        "clients": msgspec.to_builtins(together.record.clients) if together else [],
     }
     named = hide_target(spec.reference)
     return MeasuredDrive(named, result, outcome, _judge(spec.conditions, named, group, outcome))

@@ -9,7 +9,6 @@ import json
 
 import msgspec
 
-from wirelab.clients.together import ClientResult
 from wirelab.documents.event import (
     FileTables,
     GroupOutcome,
@@ -24,6 +23,7 @@ from wirelab.documents.event import (
     Times,
 )
 from wirelab.drive.amount import Amount
+from wirelab.records.client import ClientRecord
 
 Milliseconds = dict[str, float]
 """By name: ``mean``, ``min``, ``max``, and percentiles."""
@@ -393,7 +393,7 @@ class PrintedResult(DriveResult, frozen=True, kw_only=True):
     """What ``wirelab drive --json`` prints."""
 
     target: str
-    clients: tuple[ClientResult, ...]
+    clients: tuple[ClientRecord, ...]
     """What each of several clients did; empty where there was one."""
     hints: tuple[str, ...]
     """Sentences about what the result suggests."""

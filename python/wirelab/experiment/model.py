@@ -280,6 +280,8 @@ class MatrixPoint(Model):
     faults_off: tuple[str, ...] = Field((), description="faults to switch off at this point")
 
 
+CLIENTS_MAX = 1_000
+"""Engines that may make one load."""
 SLICE_S_MIN, SLICE_S_MAX = 0.02, 2.0
 """Bounds of the measured length of a slice, seconds."""
 
@@ -314,6 +316,12 @@ class Experiment(Model):
         (), description="messages to send; not needed if every service declares its request"
     )
     loads: tuple[Load, ...] = Field(min_length=1)
+    clients: int = Field(
+        1,
+        ge=1,
+        le=CLIENTS_MAX,
+        description="engines with one thread each that divide every load; more than 1 needs Ray",
+    )
     prepare: tuple[Preparation, ...] = Field(
         (), description="calls that prepare the service before every trial; they are not measured"
     )

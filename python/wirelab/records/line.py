@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from wirelab.records.caller import CallerRecord
+from wirelab.records.client import ClientsRecord
 from wirelab.records.conversion import FIELD, convert, locate
 from wirelab.records.group import GroupResult
 from wirelab.records.host import HostRecord
@@ -42,7 +43,7 @@ SHARED = (
 """Fields that are the same for all cells of a trial."""
 CELL = (
     *("point", "result", "background", "engine", "service", "link", "captures", "wire"),
-    *("store", "proxy", "host", "noise", "slices", "checks"),
+    *("store", "proxy", "host", "clients", "noise", "slices", "checks"),
 )
 """Fields of one cell."""
 
@@ -118,6 +119,7 @@ _OPTIONAL_READERS: dict[str, Callable[[object], object]] = {
     "store": lambda line: convert(line, StoreRecord),
     "proxy": lambda line: convert(line, ProxyRecord),
     "host": lambda line: convert(line, HostRecord),
+    "clients": lambda line: convert(line, ClientsRecord),
     "noise": lambda line: convert(line, NoiseRecord),
     "slices": lambda line: convert(line, SlicesRecord),
 }
@@ -177,6 +179,7 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
     "store": _record,
     "proxy": _record,
     "host": _builtins,
+    "clients": _builtins,
     "slices": _builtins,
     "noise": _builtins,
     "checks": lambda checks: [asdict(check) for check in checks],

@@ -15,6 +15,7 @@ import msgspec
 
 from wirelab.documents.axes import Axes
 from wirelab.records.caller import CallerRecord
+from wirelab.records.client import ClientsRecord
 from wirelab.records.conversion import convert, convert_axes, locate
 from wirelab.records.group import GroupResult
 from wirelab.records.host import HostRecord
@@ -148,6 +149,8 @@ class Trial:
     """None if calls go directly to the service."""
     host: HostRecord | None = None
     """What the service's threads did; None if that was not recorded."""
+    clients: ClientsRecord | None = None
+    """What each of several clients did; None if one made the load."""
     noise: NoiseRecord | None = None
     """What the machine did besides; None in runs of earlier versions."""
     slices: SlicesRecord | None = None

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from wirelab.checks.system_noise import spoilt_by
+from wirelab.clients.ray_cluster import ClientsSpec, Cluster
+from wirelab.clients.together import ClientPool
 from wirelab.errors import (
     ExperimentError,
     Interrupted,
@@ -72,6 +75,7 @@ def run(
     whole: Path | None = None,
     limit: TimeLimit | None = None,
     repeat_spoilt: bool = True,
+    cluster: Cluster | None = None,
 ) -> Run:
     """Measures the trials that ``out`` does not contain yet. ``source`` is the text of the
     experiment file. ``unverified`` also measures services whose verification did not pass.
@@ -85,7 +89,8 @@ def run(
     ``enough`` returns true for the trials so far. The manifest keeps ``comparison``. ``whole`` is
     the directory that the user named, if ``out`` is a part of it. The run stays unfinished once
     ``limit`` does not allow its next trial. Without ``repeat_spoilt``, spoilt
-    trials are only marked.
+    trials are only marked. ``cluster`` is where the clients of an experiment with several run; by
+    default on this machine.
 
     Failed trials are recorded in the journal, and the run continues. Raises
     :class:`ExperimentError`, :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`,
@@ -110,6 +115,7 @@ def run(
         CoreLocks(sorted(cores), share=share, interruption=stop, on_note=progress.note) as locks,
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
+        _open_clients(experiment, cluster, stop) as clients,
     ):
         with limit.count_preparation():
             if any(_needs_json_library(cell) for trial in planned.trials for cell in trial.cells):
@@ -133,6 +139,7 @@ def run(
             on_progress=progress.update,
             on_runtime=progress.runtime,
             callers=CallerPrograms(progress.building),
+            clients=clients,
             ready_timeout_s=ready_timeout_s,
             other_runs=locks.others,
             repeats_spoilt=repeat_spoilt,
@@ -147,6 +154,9 @@ def run(
         with limit.count_preparation():
             planned = _callable(lab, planned, done, progress)
             try_out(lab, (trial for trial in planned.trials if trial.id not in done))
+            if clients is not None and any(trial.id not in done for trial in planned.trials):
+                progress.note(f"starting {experiment.clients} clients")
+                clients.start()
         todo = [trial for trial in planned.trials if trial.id not in done]
         work = RemainingWork(
             [planning.seconds(experiment, trial) for trial in todo],
@@ -161,6 +171,18 @@ def run(
         end = _End(enough or (lambda _: False), limit)
         _measure_all(lab, planned, directory, done, progress, end, whole or out)
     return read(out)
+
+
+def _open_clients(
+    experiment: Experiment, cluster: Cluster | None, interruption: Interruption
+) -> AbstractContextManager[ClientPool | None]:
+    """The clients of the run, if it has several. Raises :class:`UsageError`."""
+    if experiment.clients > 1:
+        spec = ClientsSpec(experiment.clients, cluster or Cluster())
+        return ClientPool(spec, interruption)
+    if cluster is not None:
+        raise UsageError("--hosts: one client runs on this machine", "give --clients 2 or more")
+    return nullcontext()
 
 
 def _accept_files(planned: Schedule) -> None:

@@ -78,8 +78,10 @@ def plan(experiment: Experiment, planned: PlannedTrial, table: Table, endpoint: 
         for number, group in enumerate(cell.load.background, 1)
     ]
     rationed = cell.stack.axes.client.cpu_percent is not None
+    # Each of several clients has one thread, on whatever core its machine gives it.
+    threads = {} if experiment.clients > 1 else table.thread_options(rationed=rationed)
     document = {
-        **table.thread_options(rationed=rationed),
+        **threads,
         "progress_ms": PROGRESS_MS,
         "groups": [probe, *background],
         "allow_any_target": cell.external is not None and not cell.external.is_local,

@@ -213,6 +213,7 @@ def complete_record(trial: Trial, measured: MeasuredTrial) -> Trial:
         store=measured.store,
         proxy=measured.proxy,
         host=measured.host,
+        clients=measured.called.clients,
         noise=measured.noise,
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wirelab.clients.together import ClientPool
 from wirelab.documents.axes import Axes
 from wirelab.documents.event import Progress
 from wirelab.documents.link_ready import Nominal
@@ -46,6 +47,8 @@ class Lab:
     on_runtime: OnRuntime = lambda _: None
     tools: Tools = field(default_factory=Tools)
     callers: CallerPrograms = field(default_factory=CallerPrograms)
+    clients: ClientPool | None = None
+    """Several engines that divide the loads; None: one makes them."""
     nominal: dict[Profile, Nominal] = field(default_factory=dict)
     """Nominal values of links, once they have been tried out."""
     ready_timeout_s: float | None = None

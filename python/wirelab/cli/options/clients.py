@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wirelab.cli.options.common import COUNT, option
+from wirelab.cli.options.common import COUNT, option, option_group
+from wirelab.errors import UsageError
 
 if TYPE_CHECKING:
-    from wirelab.clients.ray_cluster import ClientsSpec
+    from wirelab.clients.ray_cluster import ClientsSpec, Cluster
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,19 @@ class ClientsOptions:
         """None for one engine without Ray. Raises :class:`UsageError`."""
         if self.clients is None:
             return None
-        from wirelab.clients.ray_cluster import ClientsSpec, parse_hosts
+        from wirelab.clients.ray_cluster import ClientsSpec, Cluster
 
-        address = None if self.hosts is None else parse_hosts(self.hosts)
-        return ClientsSpec(self.clients, address, self.insecure_ray)
+        return ClientsSpec(self.clients, self.cluster() or Cluster())
+
+    def cluster(self) -> Cluster | None:
+        """None for this machine. Raises :class:`UsageError`."""
+        if self.hosts is None:
+            if self.insecure_ray:
+                raise UsageError("--insecure-ray needs --hosts", "add --hosts, or leave it out")
+            return None
+        from wirelab.clients.ray_cluster import Cluster, parse_hosts
+
+        return Cluster(parse_hosts(self.hosts), self.insecure_ray)
+
+
+CLIENTS = option_group("clients", ClientsOptions, "Several clients")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from wirelab.checks.marks import marks_of, marks_text
 from wirelab.cli.error_handling import err, fold, out
 from wirelab.cli.options.compare import PAIRS_MAX, PAIRS_PRECISE
 from wirelab.cli.output.diff import figure_named
-from wirelab.cli.output.named_services import ExperimentText, of_pair
+from wirelab.cli.output.named_services import ExperimentText, of_pair, with_number
 from wirelab.comparisons import outputs
 from wirelab.comparisons.guards import ERRORS
 from wirelab.comparisons.pairs import Answer, Question, compare
@@ -26,6 +27,7 @@ from wirelab.statistics.cell import cells
 from wirelab.trial.labels import Names
 
 if TYPE_CHECKING:
+    from wirelab.cli.options.clients import ClientsOptions
     from wirelab.cli.options.common import AcceptOptions, DirectoryOptions, LoadOptions, PairOptions
     from wirelab.cli.options.compare import OutputOptions, QuestionOptions
 
@@ -51,6 +53,7 @@ def run(
     load: LoadOptions,
     question: QuestionOptions,
     output: OutputOptions,
+    clients: ClientsOptions,
     directory: DirectoryOptions,
     accept: AcceptOptions,
     *,
@@ -59,7 +62,8 @@ def run(
     """Returns the exit code. Raises :class:`WirelabError`."""
     directory.check()
     _check_folders(output)
-    experiment = of_pair("compare", services, service, load)
+    given = of_pair("compare", services, service, load)
+    experiment = replace(given, text=with_number(given.text, "clients", clients.clients))
     folder = directory.folder("compare")
     err.print(f"run directory: {folder}")
     answer = compare(
@@ -71,6 +75,7 @@ def run(
         retry_failed=directory.retry_failed,
         ready_timeout_s=accept.ready_timeout_s,
         share=accept.share,
+        cluster=clients.cluster(),
     )
     _write(answer, output)
     page = write_page(folder)

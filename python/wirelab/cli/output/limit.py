@@ -17,6 +17,7 @@ from wirelab.cli.output.named_services import (
     only_without_file,
     refuse_next_to_file,
     warmup_keys,
+    with_number,
 )
 from wirelab.comparisons.capacity import SPAN
 from wirelab.comparisons.limit import (
@@ -39,6 +40,7 @@ from wirelab.run.progress import OnConsole
 from wirelab.stack.link_names import LOOPBACK
 
 if TYPE_CHECKING:
+    from wirelab.cli.options.clients import ClientsOptions
     from wirelab.cli.options.common import AcceptOptions, DirectoryOptions
     from wirelab.cli.options.limit import SearchOptions, ServiceOptions
 
@@ -55,6 +57,7 @@ def run(
     objective: str,
     declared: ServiceOptions,
     search: SearchOptions,
+    clients: ClientsOptions,
     directory: DirectoryOptions,
     accept: AcceptOptions,
     *,
@@ -64,7 +67,7 @@ def run(
     directory.check()
     experiment = _experiment(service, declared, search)
     question = LimitQuestion(
-        experiment.text,
+        with_number(experiment.text, "clients", clients.clients),
         experiment.name,
         Objective.parse(objective),
         search.probes_max,
@@ -76,6 +79,7 @@ def run(
             directory.retry_failed,
             accept.ready_timeout_s,
             accept.share,
+            clients.cluster(),
         ),
     )
     folder = directory.folder("limit")

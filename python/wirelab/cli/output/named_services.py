@@ -71,6 +71,15 @@ def of_file(file: str, remedy: str) -> ExperimentText:
         raise UsageError(f"{file} cannot be read: {reason}", remedy) from error
 
 
+def with_number(source: str, key: str, number: int | None) -> str:
+    """The text of an experiment with this number at a key of the top level; None: as it is."""
+    if number is None:
+        return source
+    line = f"{key}: {number}"
+    text, count = re.subn(rf"(?m)^{key}:[ \t]*[^\s#]*", line, source, count=1)
+    return text if count else f"{source.rstrip()}\n{line}\n"
+
+
 def of_services(
     name: str,
     services: Sequence[str | dict[str, object]],

@@ -11,8 +11,10 @@ from wirelab.experiment import yaml_source as documents
 from wirelab.experiment.external import ExternalMessage, ExternalService
 from wirelab.experiment.link_profiles import LOOPBACK
 from wirelab.experiment.loads import Background, Load
+from wirelab.experiment.matrix.fitness import Place
 from wirelab.experiment.messages import Message
 from wirelab.experiment.model import NO_CAPTURE
+from wirelab.format.counting import format_count
 from wirelab.format.units import format_bytes
 from wirelab.stack import operations
 from wirelab.stack import rules as legality
@@ -110,6 +112,35 @@ def accept_host(stack: Stack, external: ExternalService | None) -> None:
             f"{stack}: the process of this service is not known, so it cannot be recorded",
             "declare its pid, or remove host",
         )
+
+
+def accept_clients(stack: Stack, clients: int, load: Load, window: Window, place: Place) -> None:
+    """Checks that several engines can divide the load."""
+    if clients == 1:
+        return
+    axes = stack.axes
+    reasons = {
+        "only wirelab's engine divides a load": axes.caller != "engine",
+        "the first calls of a cold service have one order": axes.start == "cold",
+        "packets are captured of one client": place.capture != NO_CAPTURE,
+        "a link has one client": place.link != LOOPBACK,
+        "a CPU quota of the client is that of one process": axes.client.cpu_percent is not None,
+    }
+    reason = next((text for text, holds in reasons.items() if holds), "")
+    if reason:
+        raise StackError(f"{stack}: {clients} clients: {reason}", "remove clients")
+    divided = {
+        "concurrent call": min(load.concurrencies),
+        "connection": axes.connection.count,
+        "call": window.calls.calls if window.calls else None,
+    }
+    for noun, amount in divided.items():
+        if amount is not None and amount < clients:
+            raise StackError(
+                f"{stack}: a load with {format_count(amount, noun)} gives one of {clients} clients "
+                "none",
+                f"raise that to {clients} or more, or use fewer clients",
+            )
 
 
 def accept_faults(

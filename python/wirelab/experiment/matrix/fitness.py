@@ -21,11 +21,13 @@ ENCODED_SIZE = 3
 
 
 class Place(NamedTuple):
-    """Where the calls of a cell are made and captured, and what is measured after them."""
+    """Where the calls of a cell are made and captured, what is measured after them, and by how many
+    clients."""
 
     link: str
     capture: CaptureChoice
     codec_times: bool
+    clients: int = 1
 
 
 class Fitness(NamedTuple):
@@ -51,6 +53,7 @@ def judge_fitness(axes: Axes, size: int, load: Load, window: Window, place: Plac
     reasons = {
         "a capture cannot distinguish the services that take turns": place.capture != NO_CAPTURE,
         "only wirelab's engine calls services in turns": axes.caller != "engine",
+        "several clients do not switch at one moment": place.clients > 1,
         "a cold service has no second slice": axes.start == "cold",
         "a proxy cannot take turns": axes.via != "none",
         "a CPU quota is used up by turns": is_rationed,

@@ -27,6 +27,7 @@ from wirelab.experiment.matrix.acceptance import (
     accept_background,
     accept_caller,
     accept_capture,
+    accept_clients,
     accept_codec_times,
     accept_external,
     accept_faults,
@@ -241,13 +242,11 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
         accept_link(stack, external, profiles.name(link))
     with report_at("capture", at.capture):
         accept_capture(stack, capture, load)
-    fitness = judge_fitness(
-        stack.axes,
-        message.bytes,
-        load,
-        experiment.window_of(message, load),
-        Place(profiles.name(link), capture, experiment.codec_times),
-    )
+    window = experiment.window_of(message, load)
+    place = Place(profiles.name(link), capture, experiment.codec_times, experiment.clients)
+    with report_at("clients"):
+        accept_clients(stack, experiment.clients, load, window, place)
+    fitness = judge_fitness(stack.axes, message.bytes, load, window, place)
     if experiment.design == "slices" and fitness.refusal:
         with report_at("design"):
             raise StackError(f"{stack}: {fitness.refusal}", SLICES_REMEDY)
@@ -272,6 +271,7 @@ def _cell(experiment: Experiment, catalogue: Catalogue, at: Combination) -> Cell
             **_options(message, choice, at.faults),
             **_capture_option(experiment, capture),
             **({"host": "recorded"} if records_host else {}),
+            **({"clients": experiment.clients} if experiment.clients > 1 else {}),
         },
         service=external.point() if external else {},
     )

@@ -11,6 +11,7 @@ from wirelab.documents.event import TimePoint
 from wirelab.process.endpoint import Endpoint
 from wirelab.process.engine import RunObserver
 from wirelab.records.caller import CallerRecord
+from wirelab.records.client import ClientsRecord
 from wirelab.records.group import GroupResult
 
 
@@ -21,6 +22,8 @@ class Called:
     groups: tuple[GroupResult, ...]
     """The probe, and its background groups."""
     caller: CallerRecord
+    clients: ClientsRecord | None = None
+    """What each of several clients did."""
     call_log_error: str = ""
     """Why the log of calls ended early."""
     over_time: Mapping[str, Sequence[TimePoint]] = field(default_factory=dict)

@@ -30,8 +30,7 @@ class EngineCaller:
     def make_calls(self, place: CallerPlace, observer: RunObserver) -> Called:
         """See :class:`wirelab.trial.callers.caller.Caller`."""
         setup = self.setup
-        recorded = self.plan_for(place.endpoint)
-        setup.write_json("plan.json", hide_secrets(to_json(recorded)))
+        self.write_plan(place.endpoint)
         drive = Drive(
             self.reveal_plan(place.endpoint),
             ProcessOptions(
@@ -46,7 +45,11 @@ class EngineCaller:
         )
         outcome = drive.outcome()
         setup.write_json("result.json", to_json(outcome))
-        return self._read_outcome(outcome)
+        return self.read_outcome(outcome)
+
+    def write_plan(self, endpoint: Endpoint) -> None:
+        """Writes the plan, without secrets, into the trial's folder."""
+        self.setup.write_json("plan.json", hide_secrets(to_json(self.plan_for(endpoint))))
 
     def plan_for(self, endpoint: Endpoint) -> Plan:
         """The plan as it is recorded, without secrets."""
@@ -82,7 +85,8 @@ class EngineCaller:
             return {}
         return {secrets.VARIABLE: str(secrets.create(self.setup.keylog))}
 
-    def _read_outcome(self, outcome: Outcome) -> Called:
+    def read_outcome(self, outcome: Outcome) -> Called:
+        """The measurements, whose histograms are written into the trial's folder."""
         groups = tuple(map(GroupResult.of, outcome.groups))
         for number, group in enumerate(groups):
             self.write_histograms(group, f"-{group.name}" if number else "")
@@ -90,4 +94,9 @@ class EngineCaller:
             CallerRecord.of(outcome.process), version=outcome.engine, profile=outcome.profile
         )
         error = outcome.call_log.error if outcome.call_log else None
-        return Called(groups, caller, error or "", outcome.groups[0].response_over_time)
+        return Called(
+            groups,
+            caller,
+            call_log_error=error or "",
+            over_time=outcome.groups[0].response_over_time,
+        )

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from wirelab.clients.together import ClientResult, Together
 from wirelab.format.counting import format_count
 from wirelab.format.units import format_seconds
+from wirelab.records.client import ClientRecord, ClientsRecord
+from wirelab.records.trial import Check, Trial
 
+NAME = "clients"
+"""Of the check."""
 LATE_MS = 5.0
 """Start skew that is not mentioned."""
 MOVED_MS = 1.0
@@ -19,9 +22,20 @@ BUSY = 0.9
 """Share of a core that an engine with one thread uses when it is the limit."""
 
 
-def notes(together: Together) -> Iterator[str]:
-    """One sentence per difference that the figures contain."""
-    for client in together.clients:
+def check(trial: Trial) -> Check | None:
+    """Whether the clients of a trial did the same."""
+    if trial.clients is None:
+        return None
+    found = list(notes(trial.clients, trial.result.window_s))
+    if found:
+        return Check(NAME, "marked", "; ".join(found))
+    count = len(trial.clients.clients)
+    return Check(NAME, "ok", f"{count} clients made their parts of the load alike")
+
+
+def notes(record: ClientsRecord, window_s: float) -> Iterator[str]:
+    """One sentence per difference that the figures contain; the window in seconds."""
+    for client in record.clients:
         where = f"{client.client} on {client.node}"
         if client.late_ms > LATE_MS:
             late = format_seconds(client.late_ms / 1e3)
@@ -32,26 +46,24 @@ def notes(together: Together) -> Iterator[str]:
         if client.clock_moved_ms > MOVED_MS:
             moved = format_seconds(client.clock_moved_ms / 1e3)
             yield f"the clock of {where} moved by {moved} against this one: the parts may not fit"
-        window_s = together.outcome.groups[0].window_s
         if window_s > 0.0 and client.cpu_s > BUSY * window_s:
             yield (
                 f"{where} used {client.cpu_s / window_s:.2f} cores, about all that one thread can: "
                 "the load may be its limit and not the service's"
             )
-    yield from _slower(together.clients)
-    if together.cores is not None and len(together.clients) > together.cores:
+    yield from _slower(record.clients)
+    if record.cores is not None and len(record.clients) > record.cores:
         yield (
-            f"{len(together.clients)} clients shared {format_count(together.cores, 'core')} "
-            "with the "
+            f"{len(record.clients)} clients shared {format_count(record.cores, 'core')} with the "
             "service: more clients than cores make no more load"
         )
 
 
-def _slower(clients: Sequence[ClientResult]) -> Iterator[str]:
+def _slower(clients: Sequence[ClientRecord]) -> Iterator[str]:
     if len(clients) < 2:
         return
 
-    def rate(client: ClientResult) -> float:
+    def rate(client: ClientRecord) -> float:
         """Calls per second of the whole load, if all clients were like this one."""
         return client.rate_per_s / client.share
 
