@@ -102,6 +102,18 @@ def test_trials_of_a_run_are_divided_between_two_clients(tmp_path: Path) -> None
         assert (first.calls, second.calls) == (150, 150)
         assert (first.share, second.share) == (0.6, 0.4)
         assert "clients" in {check.name for check in trial.checks}
+    _set_clock_offset(out / "trials.jsonl", -3.5)
+    (_, last) = finished.read(out).trials
+    assert last.clients is not None
+    assert last.clients.clients[0].clock_offset_ms == -3.5
+
+
+def _set_clock_offset(journal: Path, offset_ms: float) -> None:
+    """A clock is behind the front's as often as before it."""
+    lines = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        line["cells"][0]["clients"]["clients"][0]["clock_offset_ms"] = offset_ms
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
 
 
 @pytest.mark.usefixtures("real_engine", "no_orphans")

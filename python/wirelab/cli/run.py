@@ -194,7 +194,10 @@ def _run(
     from wirelab.run.progress import OnConsole
 
     progress = OnConsole(err)
-    with serve_metrics(progress, options.metrics_port) as watched:
+    with (
+        serve_metrics(progress, options.metrics_port) as watched,
+        clients.open_pool() as pool,
+    ):
         finished = running.run(
             experiment,
             folder,
@@ -206,7 +209,7 @@ def _run(
             any_target=options.any_target,
             ready_timeout_s=options.ready_timeout_s,
             share=options.share,
-            cluster=clients.cluster(),
+            clients=pool,
         )
         tested = _test_findings(folder, watched, options) if test_findings else EXIT_OK
     shown = results.show(

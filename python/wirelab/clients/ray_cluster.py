@@ -28,6 +28,9 @@ WAIT_S = 0.5
 """How often a wait for room looks for Ctrl-C."""
 THREADS = 4
 """Calls that a client answers at the same time: its drive, and questions meanwhile."""
+STARTS_MAX = 3
+"""How often Ray is started on this machine, where it was too slow."""
+QUIET = {"log_to_driver": False, "logging_level": "ERROR"}
 PREFIX = "ray:"
 REACH_S = 5.0
 """Time in which the cluster must accept a connection."""
@@ -140,19 +143,11 @@ def _connect(ray: Any, spec: ClientsSpec) -> None:
         _refuse_without_token(spec)
         _reach(spec.cluster.address)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    common = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         if spec.cluster.address is None:
-            ray.init(
-                address="local",
-                num_cpus=spec.count,
-                include_dashboard=False,
-                object_store_memory=OBJECTS_BYTES,
-                _node_ip_address="127.0.0.1",
-                **common,
-            )
+            _start_local(ray, spec.count)
         else:
-            ray.init(address=spec.cluster.address, **common)
+            ray.init(address=spec.cluster.address, **QUIET)
     except Exception as error:
         where = spec.cluster.address or "this machine"
         reason = str(error).strip().partition("\n")[0]
@@ -163,6 +158,25 @@ def _connect(ray: Any, spec: ClientsSpec) -> None:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+
+
+def _start_local(ray: Any, count: int) -> None:
+    """On a busy machine a start can take longer than the 30 s after which Ray gives up."""
+    for start in range(1, STARTS_MAX + 1):
+        try:
+            ray.init(
+                address="local",
+                num_cpus=count,
+                include_dashboard=False,
+                object_store_memory=OBJECTS_BYTES,
+                _node_ip_address="127.0.0.1",
+                **QUIET,
+            )
+            return
+        except Exception as error:
+            if start == STARTS_MAX or "timed out during startup" not in str(error):
+                raise
+            ray.shutdown()
 
 
 def _reach(address: str) -> None:

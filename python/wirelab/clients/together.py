@@ -14,7 +14,7 @@ import msgspec
 from wirelab.clients import clock, parts
 from wirelab.clients.client import ClientInfo, describe
 from wirelab.clients.clock import ClockOffset
-from wirelab.clients.ray_cluster import ClientsSpec, RayClient, start_clients
+from wirelab.clients.ray_cluster import ClientsSpec, Cluster, RayClient, start_clients
 from wirelab.documents.event import Event, Fault, Outcome, Progress
 from wirelab.documents.plan import Plan
 from wirelab.errors import LabError, TrialFailed, UsageError
@@ -64,11 +64,11 @@ class ClientsRunner:
 
 
 class ClientPool:
-    """Clients that stay from one load of a run to the next. A context manager that ends them."""
+    """Clients that stay from one load to the next. A context manager that ends them."""
 
-    def __init__(self, spec: ClientsSpec, interruption: Interruption) -> None:
-        """Starts nothing; see :meth:`start`."""
-        self._spec, self._interruption = spec, interruption
+    def __init__(self, cluster: Cluster | None = None) -> None:
+        """Starts nothing; see :meth:`start`. None: on this machine."""
+        self.cluster = cluster
         self._clients: Sequence[RayClient] = ()
         self._started = ExitStack()
 
@@ -78,19 +78,23 @@ class ClientPool:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def start(self) -> None:
-        """Starts the clients unless they run. Raises as :func:`start_clients` does."""
-        if not self._clients:
-            started = start_clients(self._spec, self._interruption)
-            self._clients = self._started.enter_context(started)
+    def start(self, count: int, interruption: Interruption) -> None:
+        """Starts that many clients unless they run. Raises as :func:`start_clients` does."""
+        if len(self._clients) == count:
+            return
+        self._end()
+        spec = ClientsSpec(count, self.cluster or Cluster())
+        self._clients = self._started.enter_context(start_clients(spec, interruption))
 
-    def drive(self, plan: Plan, observer: RunObserver) -> Together:
+    def drive(
+        self, count: int, plan: Plan, interruption: Interruption, observer: RunObserver
+    ) -> Together:
         """Drives a plan. The next one gets other clients where one was lost. Raises as
         :func:`drive` does."""
-        parts.refuse_indivisible(plan, self._spec.count)
-        self.start()
+        parts.refuse_indivisible(plan, count)
+        self.start(count, interruption)
         try:
-            return drive_by(self._clients, plan, self._interruption, observer)
+            return drive_by(self._clients, plan, interruption, observer)
         except TrialFailed:
             self._end()
             raise

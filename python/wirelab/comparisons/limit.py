@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from wirelab.checks.load import KEPT_UP, client_bound
-from wirelab.clients.ray_cluster import Cluster
+from wirelab.clients.together import ClientPool
 from wirelab.comparisons.capacity import MOST
 from wirelab.comparisons.steady_limit import (
     SteadyLimit,
@@ -87,7 +87,6 @@ class Acceptance:
     retry_failed: bool = False
     ready_timeout_s: float | None = None
     share: bool = False
-    cluster: Cluster | None = None
 
 
 @dataclass(frozen=True)
@@ -129,12 +128,15 @@ class LimitAnswer:
         return self.limit.estimate < LOW * self.closed_rate
 
 
-def limit(question: LimitQuestion, folder: Path, progress: Progress) -> LimitAnswer:
+def limit(
+    question: LimitQuestion, folder: Path, progress: Progress, clients: ClientPool | None = None
+) -> LimitAnswer:
     """Searches, then measures the curve; continues an earlier search in the same folder.
+    ``clients`` stay from one trial to the next, where the experiment has several.
 
     Raises what :func:`wirelab.run.runner.run` raises; :class:`UsageError` if the experiment has
     more than one cell; :class:`LabError` if a trial fails."""
-    bench = _Bench(question, folder, progress)
+    bench = _Bench(question, folder, progress, clients)
     (closed,) = bench.measure([{"closed": {"users": USERS}}], "closed")
     rate = closed.result.rate_per_s
     if rate <= 0.0:
@@ -203,6 +205,7 @@ class _Bench:
     question: LimitQuestion
     folder: Path
     progress: Progress
+    clients: ClientPool | None
 
     @property
     def windows(self) -> Windows:
@@ -236,6 +239,7 @@ class _Bench:
             source=source,
             progress=self.progress,
             whole=self.folder,
+            clients=self.clients,
             **vars(self.question.accept),
         )
         trials = {trial.id: trial for trial in run.trials}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from wirelab.clients.ray_cluster import Cluster
+from wirelab.clients.together import ClientPool
 from wirelab.comparisons.gate import Gate, gate, is_enough, is_precise, with_findings
 from wirelab.comparisons.guards import GUARDED
 from wirelab.errors import ExperimentError, UsageError
@@ -110,7 +110,7 @@ def compare(
     retry_failed: bool = False,
     ready_timeout_s: float | None = None,
     share: bool = False,
-    cluster: Cluster | None = None,
+    clients: ClientPool | None = None,
 ) -> Answer:
     """Runs pairs until their confidence sequence decides, or ``pairs_max`` is reached; continues an
     earlier comparison in the same folder. Raises what :func:`wirelab.run.runner.run` raises, and
@@ -153,7 +153,7 @@ def compare(
         retry_failed=retry_failed,
         ready_timeout_s=ready_timeout_s,
         share=share,
-        cluster=cluster,
+        clients=clients,
         enough=is_enough_now,
         comparison=Comparison(
             figure.name, question.threshold, (first, second), (a, b), names, question.guards

@@ -36,7 +36,7 @@ BYTES_MAX = 128_000_000
 SIGNED = frozenset(
     {
         *("options", "set", "metrics", "runtime_metrics", "start_s", "steal_s", "clock_step_s"),
-        "window_start_ns",
+        *("window_start_ns", "clock_offset_ms"),
         *("hops", "reconciliation", "gaps_us"),
     }
 )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from wirelab.checks.system_noise import spoilt_by
-from wirelab.clients.ray_cluster import ClientsSpec, Cluster
 from wirelab.clients.together import ClientPool
 from wirelab.errors import (
     ExperimentError,
@@ -75,7 +74,7 @@ def run(
     whole: Path | None = None,
     limit: TimeLimit | None = None,
     repeat_spoilt: bool = True,
-    cluster: Cluster | None = None,
+    clients: ClientPool | None = None,
 ) -> Run:
     """Measures the trials that ``out`` does not contain yet. ``source`` is the text of the
     experiment file. ``unverified`` also measures services whose verification did not pass.
@@ -89,8 +88,8 @@ def run(
     ``enough`` returns true for the trials so far. The manifest keeps ``comparison``. ``whole`` is
     the directory that the user named, if ``out`` is a part of it. The run stays unfinished once
     ``limit`` does not allow its next trial. Without ``repeat_spoilt``, spoilt
-    trials are only marked. ``cluster`` is where the clients of an experiment with several run; by
-    default on this machine.
+    trials are only marked. ``clients`` divide the loads of an experiment with several; by default
+    the run starts its own on this machine.
 
     Failed trials are recorded in the journal, and the run continues. Raises
     :class:`ExperimentError`, :class:`RunDirectoryError`, :class:`LabError`, :class:`StorageError`,
@@ -115,7 +114,7 @@ def run(
         CoreLocks(sorted(cores), share=share, interruption=stop, on_note=progress.note) as locks,
         Scratch() as scratch,
         Stores(stop, postgres) as stores,
-        _open_clients(experiment, cluster, stop) as clients,
+        _open_clients(experiment, clients) as pool,
     ):
         with limit.count_preparation():
             if any(_needs_json_library(cell) for trial in planned.trials for cell in trial.cells):
@@ -139,7 +138,7 @@ def run(
             on_progress=progress.update,
             on_runtime=progress.runtime,
             callers=CallerPrograms(progress.building),
-            clients=clients,
+            clients=pool,
             ready_timeout_s=ready_timeout_s,
             other_runs=locks.others,
             repeats_spoilt=repeat_spoilt,
@@ -154,9 +153,8 @@ def run(
         with limit.count_preparation():
             planned = _callable(lab, planned, done, progress)
             try_out(lab, (trial for trial in planned.trials if trial.id not in done))
-            if clients is not None and any(trial.id not in done for trial in planned.trials):
-                progress.note(f"starting {experiment.clients} clients")
-                clients.start()
+            if pool is not None and any(trial.id not in done for trial in planned.trials):
+                pool.start(experiment.clients, stop)
         todo = [trial for trial in planned.trials if trial.id not in done]
         work = RemainingWork(
             [planning.seconds(experiment, trial) for trial in todo],
@@ -174,13 +172,12 @@ def run(
 
 
 def _open_clients(
-    experiment: Experiment, cluster: Cluster | None, interruption: Interruption
+    experiment: Experiment, given: ClientPool | None
 ) -> AbstractContextManager[ClientPool | None]:
     """The clients of the run, if it has several. Raises :class:`UsageError`."""
     if experiment.clients > 1:
-        spec = ClientsSpec(experiment.clients, cluster or Cluster())
-        return ClientPool(spec, interruption)
-    if cluster is not None:
+        return ClientPool() if given is None else nullcontext(given)
+    if given is not None and given.cluster is not None:
         raise UsageError("--hosts: one client runs on this machine", "give --clients 2 or more")
     return nullcontext()
 

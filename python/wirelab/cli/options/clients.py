@@ -10,6 +10,7 @@ from wirelab.errors import UsageError
 
 if TYPE_CHECKING:
     from wirelab.clients.ray_cluster import ClientsSpec, Cluster
+    from wirelab.clients.together import ClientPool
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,16 @@ class ClientsOptions:
             return None
         from wirelab.clients.ray_cluster import ClientsSpec, Cluster
 
-        return ClientsSpec(self.clients, self.cluster() or Cluster())
+        return ClientsSpec(self.clients, self._cluster() or Cluster())
 
-    def cluster(self) -> Cluster | None:
-        """None for this machine. Raises :class:`UsageError`."""
+    def open_pool(self) -> ClientPool:
+        """For runs, which start its clients when they need them. Raises :class:`UsageError`."""
+        from wirelab.clients.together import ClientPool
+
+        return ClientPool(self._cluster())
+
+    def _cluster(self) -> Cluster | None:
+        """None for this machine."""
         if self.hosts is None:
             if self.insecure_ray:
                 raise UsageError("--insecure-ray needs --hosts", "add --hosts, or leave it out")

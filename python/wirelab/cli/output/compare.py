@@ -66,17 +66,18 @@ def run(
     experiment = replace(given, text=with_number(given.text, "clients", clients.clients))
     folder = directory.folder("compare")
     err.print(f"run directory: {folder}")
-    answer = compare(
-        read_question(experiment, question),
-        folder,
-        progress=OnConsole(err),
-        any_target=accept.any_target,
-        unverified=accept.unverified,
-        retry_failed=directory.retry_failed,
-        ready_timeout_s=accept.ready_timeout_s,
-        share=accept.share,
-        cluster=clients.cluster(),
-    )
+    with clients.open_pool() as pool:
+        answer = compare(
+            read_question(experiment, question),
+            folder,
+            progress=OnConsole(err),
+            any_target=accept.any_target,
+            unverified=accept.unverified,
+            retry_failed=directory.retry_failed,
+            ready_timeout_s=accept.ready_timeout_s,
+            share=accept.share,
+            clients=pool,
+        )
     _write(answer, output)
     page = write_page(folder)
     if as_json:

@@ -79,12 +79,12 @@ def run(
             directory.retry_failed,
             accept.ready_timeout_s,
             accept.share,
-            clients.cluster(),
         ),
     )
     folder = directory.folder("limit")
     err.print(f"run directory: {folder}")
-    answer = limit(question, folder, OnConsole(err))
+    with clients.open_pool() as pool:
+        answer = limit(question, folder, OnConsole(err), pool)
     shown = document(answer, objective)
     write_whole(folder / "limit.json", json.dumps(shown, indent=1) + "\n")
     if as_json:

@@ -23,6 +23,11 @@ class ClientsCaller:
         """See :class:`wirelab.trial.callers.caller.Caller`."""
         engine = EngineCaller(self.setup)
         engine.write_plan(place.endpoint)
-        made = self.pool.drive(engine.reveal_plan(place.endpoint), observer)
+        made = self.pool.drive(
+            self.setup.experiment.clients,
+            engine.reveal_plan(place.endpoint),
+            self.setup.interruption,
+            observer,
+        )
         self.setup.write_json("result.json", to_json(made.outcome))
         return replace(engine.read_outcome(made.outcome), clients=made.record)
