@@ -19,15 +19,15 @@ import msgspec
 import pytest
 
 from tests.python.synthetic_run import GRPC, REST, World, fail_trial, trials, with_result, write_run
-from wirelab.checks.load import check
+from wirelab.checks.load import KEPT_UP, check
 from wirelab.cli import main
 from wirelab.cli.options.common import Share
 from wirelab.cli.output.compare import EXIT_BY_OUTCOME, document, find_marks, show
 from wirelab.comparisons import outputs
-from wirelab.comparisons.gate import FAILED_MAX, further_pairs, gate, is_enough, pairs
+from wirelab.comparisons.gate import FAILED_MAX, further_pairs, gate, is_enough, is_precise, pairs
 from wirelab.comparisons.pairs import Answer
 from wirelab.format.numbers import quantity
-from wirelab.records.trial import Trial
+from wirelab.records.trial import Check, Trial
 from wirelab.report.page import write_page
 from wirelab.report.source import Source
 from wirelab.run.directory import read_manifest
@@ -169,6 +169,41 @@ def test_a_comparison_with_measured_pairs_fails_by_the_third_failed_one(broken: 
     found = gate(some, keys(every), RATE, 0.03)
     assert len(found.pairs.failed) == broken
     assert (found.outcome == "failed") is (broken == FAILED_MAX)
+
+
+def _overload(every: list[Trial], stacks: tuple[str, ...], repeats: range) -> list[Trial]:
+    mark = Check(KEPT_UP, "marked", "calls piled up")
+    return [
+        replace(one, checks=(mark,))
+        if one.point.stack in stacks and one.repeat in repeats
+        else replace(one, checks=())
+        for one in every
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stacks", "repeats", "ends"),
+    [
+        ((REST, GRPC), range(6), True),
+        # One pair that kept up, or one service that does, is worth more pairs.
+        ((REST, GRPC), range(5), False),
+        ((GRPC,), range(6), False),
+    ],
+)
+def test_a_load_that_neither_service_keeps_ends_the_comparison(
+    stacks: tuple[str, ...], repeats: range, ends: bool
+) -> None:
+    same = {REST: 60.0, GRPC: 60.0}
+    every = _overload(trials(replace(WORLD, repeats=6, call_us=same, spread=0.02)), stacks, repeats)
+    found = gate(every, keys(every), SERVICE_CPU, 0.03)
+    assert found.outcome == "undecided"
+    assert is_enough(found) is ends
+    assert is_precise(found, 0.0001) is ends
+    said = " ".join(outputs.sentences(found, NAMES))
+    assert ("Neither service kept up with the arrivals in any of 6 pairs" in said) is ends
+    assert ("more pair" in outputs.sentence(found, NAMES)) is not ends
+    few = gate([one for one in every if one.repeat < 4], keys(every), SERVICE_CPU, 0.03)
+    assert not is_enough(few)
 
 
 def test_pairs_that_fail_end_the_comparison() -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from math import log, log1p
 from typing import Literal
 
+from wirelab.checks.load import KEPT_UP
 from wirelab.comparisons.findings import FigureFinding, findings
 from wirelab.comparisons.guards import (
     ERRORS,
@@ -31,6 +32,8 @@ KNOWN = {figure.name: figure for figure in (*FIGURES, *RUNTIME, *CODEC, *FIRST_C
 """Figures that can be compared, by name."""
 FAILED_MAX = 3
 """Number of failed pairs after which the comparison ends."""
+OVERLOADED_PAIRS = 5
+"""Number of pairs after which a comparison ends if neither service kept up in any of them."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,15 @@ class Gate:
         return tuple(guard for guard in self.guards if guard.outcome in outcomes)
 
     @property
+    def overloaded(self) -> bool:
+        """Whether neither service kept up with the arrivals of any pair: queues grew, and response
+        times are those of the length of the window."""
+        measured = self.pairs.trials
+        return len(measured) >= OVERLOADED_PAIRS and all(
+            _fell_behind(trial) for pair in measured for trial in pair
+        )
+
+    @property
     def ratio(self) -> Interval:
         """Ratio of b to a; without an estimate if no pair has a figure."""
         return self.verdict.ratio
@@ -121,6 +133,10 @@ class Gate:
             "guards": [guard.to_json() for guard in self.guards],
             "findings": [finding.to_json() for finding in self.findings],
         }
+
+
+def _fell_behind(trial: Trial) -> bool:
+    return any(check.name == KEPT_UP and check.outcome == "marked" for check in trial.checks)
 
 
 def pairs(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure) -> Pairs:
@@ -215,9 +231,9 @@ def further_pairs(made: Gate) -> int | None:
 
 
 def is_enough(made: Gate) -> bool:
-    """True if more pairs are useless: the result is decided, or pairs fail. A service that is worse
-    in its figure needs no guard."""
-    if len(made.pairs.failed) >= FAILED_MAX or made.guards_of("worse"):
+    """True if more pairs are useless: the result is decided, pairs fail, or both services are
+    overloaded. A service that is worse in its figure needs no guard."""
+    if len(made.pairs.failed) >= FAILED_MAX or made.guards_of("worse") or made.overloaded:
         return True
     if made.verdict.decided and made.outcome_of_figure == "worse":
         return True
@@ -225,9 +241,9 @@ def is_enough(made: Gate) -> bool:
 
 
 def is_precise(made: Gate, precision: float) -> bool:
-    """True if the interval reaches at most ``precision`` to both sides of the estimate, or pairs
-    fail."""
-    if len(made.pairs.failed) >= FAILED_MAX:
+    """True if the interval reaches at most ``precision`` to both sides of the estimate, pairs fail,
+    or both services are overloaded."""
+    if len(made.pairs.failed) >= FAILED_MAX or made.overloaded:
         return True
     low, high = made.ratio.bounds or (0.0, float("inf"))
     return low > 0.0 and log(high / low) <= 2.0 * log1p(precision)

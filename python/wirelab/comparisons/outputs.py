@@ -39,6 +39,7 @@ def sentences(made: Gate, names: tuple[str, str]) -> list[str]:
     wait = shared_wait.sentence(made.pairs.trials, names)
     return [
         sentence(made, names),
+        *([_describe_overload(made)] if made.overloaded else []),
         *([wait] if wait else []),
         *found[1:],
         *([f"{within}: {', '.join(level)}."] if level else []),
@@ -58,7 +59,7 @@ def _answer(made: Gate, names: tuple[str, str]) -> str:
         return f"{second} is worse than {first}: {worse[0].reason}. {capitalize_first(of_figure)}."
     guarded = "".join(f"; not guarded: {guard.reason}" for guard in made.unguarded)
     if made.outcome_of_figure == "undecided":
-        more = further_pairs(made)
+        more = None if made.overloaded else further_pairs(made)
         hint = f", about {format_count(more, 'more pair')} may decide (--pairs)" if more else ""
         against = f"{second} against {first} in {made.figure.title}"
         return f"Undecided: {against} ({_describe_interval(made)}){hint}{guarded}."
@@ -66,6 +67,15 @@ def _answer(made: Gate, names: tuple[str, str]) -> str:
     if made.outcome == "undecided":
         return f"Undecided: {verdict} ({_describe_interval(made)}){guarded}."
     return f"{verdict} ({_describe_interval(made)})."
+
+
+def _describe_overload(made: Gate) -> str:
+    every = format_count(len(made.pairs.trials), "pair")
+    return (
+        f"Neither service kept up with the arrivals in any of {every}: their queues grew until the "
+        "window ended, and more pairs show nothing else. Use a lower --rate; `wirelab limit` finds "
+        "the highest that a service keeps up with."
+    )
 
 
 def _describe_interval(made: Gate) -> str:
