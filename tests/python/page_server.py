@@ -48,7 +48,14 @@ def main() -> None:
     parser.add_argument("--delay-ms", type=float, default=0.0)
     options = parser.parse_args()
     Handler.delay_s = options.delay_ms / 1e3
-    http.server.ThreadingHTTPServer(("127.0.0.1", options.port), Handler).serve_forever()
+    Server(("127.0.0.1", options.port), Handler).serve_forever()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """A thread for each connection."""
+
+    request_queue_size = 1024
+    """Of the 5 of http.server, a burst of random arrivals loses connections for seconds."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

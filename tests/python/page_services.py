@@ -20,13 +20,14 @@ ROOT = Path(__file__).resolve().parents[2]
 PYTHON = Path(__file__).parent
 SERVER = PYTHON / "page_server.py"
 GRPC_SERVER = "tests.python.page_grpc_server"
+WEBSOCKET_SERVER = "tests.python.page_websocket_server"
 CALLER = PYTHON / "page_caller.py"
 ADDRESS = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 PORT = re.compile(r"(?<=--port )\d+")
 WATCHES = re.compile(r"\b(?:(?P<waits>dissect --live|wirelab-engine capture)|wrap --port)\b")
 """Commands whose ``--port`` is that of a server that runs; some wait for calls of others."""
-GRPC_PORT = "50051"
-"""At this port the pages have a gRPC server; at any other one a server of HTTP."""
+GRPC_PORT, WEBSOCKET_PORT = "50051", "8765"
+"""At these ports the pages have servers of gRPC and WebSocket; at any other one one of HTTP."""
 DELAYS_MS = {"orders": 0, "old": 0, "new": 3}
 QUESTION = """\
 name: question
@@ -140,7 +141,8 @@ class Servers:
         if named not in self._ports:
             self._ports[named] = _free_port()
             port = str(self._ports[named])
-            server = ["-m", GRPC_SERVER] if named == GRPC_PORT else [str(SERVER)]
+            modules = {GRPC_PORT: GRPC_SERVER, WEBSOCKET_PORT: WEBSOCKET_SERVER}
+            server = ["-m", modules[named]] if named in modules else [str(SERVER)]
             self._start([sys.executable, *server, "--port", port])
             _await(self._ports[named])
         return self._ports[named]

@@ -456,6 +456,7 @@ def test_people_get_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
         (["ftp://127.0.0.1/"], "unknown scheme"),
         (["http://127.0.0.1:99999/"], "is not a URL"),
         (["http:///x"], "names no host"),
+        (["http://127.0.0.1:1/\r\nx: y"], "contains a control character"),
         (["http://192.0.2.1/"], "--any-target"),
         (["grpc://127.0.0.1:1/"], "names no method"),
         (["grpc://127.0.0.1:1/a.B/C"], "needs its message"),

@@ -51,6 +51,11 @@ def parse(text: str, address: str = "") -> Stack | Server:
             "write http://127.0.0.1:8080/path, grpc://127.0.0.1:50051/package.Service/Method "
             "or a stack such as rest@rust",
         )
+    if any(ord(one) < 0x20 or ord(one) == 0x7F for one in text):
+        # urlsplit would leave tabs and ends of lines out.
+        raise UsageError(
+            f"{hide_target(text)!r} contains a control character", "write it percent-encoded"
+        )
     try:
         url = urlsplit(text)
         port = url.port
