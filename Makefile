@@ -82,13 +82,15 @@ test: develop parts ## what every change needs; at most 20 minutes after `make s
 	@.ci/need rust go java
 	@.ci/test
 
+TEST_ALL = WIRELAB_TESTS_STRICT=1 $(BIN)/python -m pytest --durations=30 \
+	-o junit_suite_name=$(shell git describe --always --abbrev=12 --exclude '*' --dirty)
+
 # Both parts in Python run even where the first fails: the page says what failed.
 test-all: develop parts ## every test: before a release, and after changes to load, link, trace, host (root)
 	$(MAKE) test-rust test-rust-alone test-go test-go-alone test-java
 	rm -rf build/test-all
-	-WIRELAB_TESTS_STRICT=1 $(BIN)/python -m pytest --durations=30 -n 2 --dist loadgroup -m "not alone" \
-		--junitxml=build/test-all/shared.xml
-	-WIRELAB_TESTS_STRICT=1 $(BIN)/python -m pytest --durations=30 -m alone --junitxml=build/test-all/alone.xml
+	-$(TEST_ALL) -n 2 --dist loadgroup -m "not alone" --junitxml=build/test-all/shared.xml
+	-$(TEST_ALL) -m alone --junitxml=build/test-all/alone.xml
 	$(BIN)/python -m tools.test_all_page build/test-all/shared.xml build/test-all/alone.xml
 
 # Lints and tests share one compilation: clippy's driver compiles the workspace.

@@ -18,7 +18,7 @@ JUDGED = ("crates/load", "crates/link", "crates/trace", "crates/host")
 """What only the tests that judge times show to be right."""
 
 RESULTS = """\
-<testsuites><testsuite name="pytest" time="61.5" timestamp="2026-01-02T23:59:00+00:00">
+<testsuites><testsuite name="0123456789ab" time="61.5" timestamp="2026-01-02T23:59:00+00:00">
 <testcase classname="tests.python.test_a" name="test_b[x|y]" time="2.25"/>
 <testcase classname="tests.python.test_a" name="test_c" time="40"><failure/></testcase>
 <testcase classname="tests.python.test_a" name="test_d" time="0.1"><error/></testcase>
@@ -51,15 +51,30 @@ def _write_results() -> date:
 def test_counts_failures_and_the_slowest_are_shown(tmp_path: Path) -> None:
     file = tmp_path / "alone.xml"
     file.write_text(RESULTS)
-    shown = writing.page([writing.read(file)], "0123456789ab")
-    assert "- Date: 2026-01-02\n- Commit: `0123456789ab`\n" in shown
-    assert "| alone | 1 | 2 | 1 | 1 | 62 |" in shown
+    shown = writing.page([writing.read(file)])
+    assert "- Date: 2026-01-02\n" in shown
+    assert "| alone | `0123456789ab` | 1 | 2 | 1 | 1 | 62 |" in shown
     failed = "- `tests/python/test_a.py::test_c`\n- `tests/python/test_a.py::test_d`\n"
     assert f"failed:\n\n{failed}" in shown
     assert "not judged:\n\n- `tests/python/test_a.py::test_f`\n" in shown
     rows = re.findall(r"^\| `(.*)` \| ([\d.]+) \|$", shown, re.M)
     assert rows[0] == ("tests/python/test_a.py::test_c", "40.0")
     assert rows[2] == (r"tests/python/test_a.py::test_b[x\|y]", "2.2")
+
+
+def test_a_test_that_passes_when_it_is_repeated_has_not_failed(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.xml", tmp_path / "second.xml"
+    first.write_text(RESULTS)
+    second.write_text(
+        '<testsuites><testsuite name="ba9876543210" time="1" timestamp="2026-01-03T00:00:00">'
+        '<testcase classname="tests.python.test_a" name="test_d" time="1"/>'
+        "</testsuite></testsuites>"
+    )
+    parts = [writing.read(first), writing.read(second)]
+    assert writing.find_last(parts, writing.Outcome.FAILED) == ["tests/python/test_a.py::test_c"]
+    shown = writing.page(parts)
+    assert "| second | `ba9876543210` | 1 | 0 | 0 | 0 | 1 |" in shown
+    assert "- Date: 2026-01-03\n" in shown
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 """docs/reference/test-all.md from the results of the last ``make test-all``.
 
-``python -m tools.test_all_page FILE.xml…``: what ``pytest --junitxml`` wrote, a file per part.
+``python -m tools.test_all_page FILE.xml…``: what ``pytest --junitxml`` wrote, a file per part; its
+``junit_suite_name`` is the commit that was tested.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ HEAD = """\
 `make test` leaves out tests that take long or judge times; `make test-all` runs everything. \
 [tests/long.txt](../../tests/long.txt) lists which tests those are. `tools/test_all_page.py` \
 writes this page. A test compares its date with the last commit of the load generator, the links, \
-the dissection and the host records.
+the dissection and the host records. Of a test that was repeated, the last part counts.
 """
 
 
@@ -49,6 +49,7 @@ class Part:
     """One session."""
 
     title: str
+    commit: str
     date: str
     seconds: float
     results: tuple[Result, ...]
@@ -77,7 +78,14 @@ def read(file: Path) -> Part:
         Result(_name(case), float(case.get("time", "0")), _outcome(case))
         for case in suite.iter("testcase")
     )
-    return Part(file.stem, suite.get("timestamp", "")[:10], float(suite.get("time", "0")), results)
+    began, seconds = suite.get("timestamp", "")[:10], float(suite.get("time", "0"))
+    return Part(file.stem, suite.get("name", ""), began, seconds, results)
+
+
+def find_last(parts: Sequence[Part], outcome: Outcome) -> list[str]:
+    """Names of the tests that ended so when they last ran."""
+    last = {result.name: result.outcome for part in parts for result in part.results}
+    return [name for name, ended in last.items() if ended is outcome]
 
 
 def _cell(text: str) -> str:
@@ -86,21 +94,19 @@ def _cell(text: str) -> str:
     return f"`{printable.replace('`', ' ').replace('|', chr(92) + '|')}`"
 
 
-def _lines(parts: Sequence[Part], commit: str) -> Iterator[str]:
-    # The last date: all of the commit was tested by then.
+def _lines(parts: Sequence[Part]) -> Iterator[str]:
+    # The last date: all was tested by then.
     yield f"- Date: {max(part.date for part in parts)}"
-    yield f"- Commit: `{commit}`"
     yield ""
-    yield f"| part | {' | '.join(Outcome)} | time, s |"
-    yield f"|---|{'---|' * len(Outcome)}---|"
+    yield f"| part | commit | {' | '.join(Outcome)} | time, s |"
+    yield f"|---|---|{'---|' * len(Outcome)}---|"
     for part in parts:
         counts = Counter(result.outcome for result in part.results)
         cells = " | ".join(str(counts[outcome]) for outcome in Outcome)
-        yield f"| {part.title} | {cells} | {part.seconds:.0f} |"
+        yield f"| {part.title} | `{part.commit}` | {cells} | {part.seconds:.0f} |"
     every = [result for part in parts for result in part.results]
     for outcome in (Outcome.FAILED, Outcome.NOT_JUDGED):
-        names = [result.name for result in every if result.outcome is outcome]
-        if names:
+        if names := find_last(parts, outcome):
             yield from ("", f"Tests that are {outcome}:", "")
             yield from (f"- {_cell(name)}" for name in names)
     slowest = sorted(every, key=lambda result: -result.seconds)[:SHOWN]
@@ -108,25 +114,17 @@ def _lines(parts: Sequence[Part], commit: str) -> Iterator[str]:
     yield from (f"| {_cell(result.name)} | {result.seconds:.1f} |" for result in slowest)
 
 
-def page(parts: Sequence[Part], commit: str) -> str:
+def page(parts: Sequence[Part]) -> str:
     """The page's text."""
-    return f"{HEAD}\n" + "\n".join(_lines(parts, commit)) + "\n"
-
-
-def _git(*words: str) -> str:
-    done = subprocess.run(["git", *words], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    return f"{HEAD}\n" + "\n".join(_lines(parts)) + "\n"
 
 
 def main(files: Sequence[str]) -> int:
     """Writes the page. 1 where a test failed."""
     parts = [read(Path(file)) for file in files]
-    changed = " with changes" if _git("status", "--porcelain", "--untracked-files=no") else ""
-    commit = _git("rev-parse", "--short=12", "HEAD") + changed
-    PAGE.write_text(page(parts, commit), encoding="utf-8")
+    PAGE.write_text(page(parts), encoding="utf-8")
     print(f"{PAGE} is written")
-    has_failed = any(one.outcome is Outcome.FAILED for part in parts for one in part.results)
-    return 1 if has_failed else 0
+    return 1 if find_last(parts, Outcome.FAILED) else 0
 
 
 if __name__ == "__main__":
