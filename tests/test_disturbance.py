@@ -82,6 +82,16 @@ def test_a_disturbed_failure_is_repeated(pytester: pytest.Pytester, first: Distu
     done.stdout.fnmatch_lines(["*test_judged: judged at the second try (other processes*"])
 
 
+def test_a_disturbed_failure_below_other_folders_is_repeated(pytester: pytest.Pytester) -> None:
+    """pytest keeps the plugins that other folders have from the hooks of a test, in a set."""
+    other = pytester.mkpydir("other")
+    (other / "conftest.py").write_text("")
+    (other / "test_other.py").write_text("def test_unrelated(): pass")
+    done = run(pytester, FAILING_ONCE, BUSY, QUIET)
+    done.assert_outcomes(passed=3)
+    assert done.ret == pytest.ExitCode.OK
+
+
 def test_an_undisturbed_failure_of_the_second_try_is_a_failure(pytester: pytest.Pytester) -> None:
     done = run(pytester, FAILING, BUSY, QUIET)
     done.assert_outcomes(failed=1)

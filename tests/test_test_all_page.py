@@ -20,7 +20,7 @@ JUDGED = ("crates/load", "crates/link", "crates/trace", "crates/host")
 RESULTS = """\
 <testsuites><testsuite name="0123456789ab" time="61.5" timestamp="2026-01-02T23:59:00+00:00">
 <testcase classname="tests.python.test_a" name="test_b[x|y]" time="2.25"/>
-<testcase classname="tests.python.test_a" name="test_c" time="40"><failure/></testcase>
+<testcase classname="tests.python.test_a" name="test_c@group" time="40"><failure/></testcase>
 <testcase classname="tests.python.test_a" name="test_d" time="0.1"><error/></testcase>
 <testcase classname="tests.python.test_a" name="test_e" time="0.1"><skipped message="no root"/>
 </testcase>

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -66,7 +67,9 @@ def _outcome(case: ElementTree.Element) -> Outcome:
 
 
 def _name(case: ElementTree.Element) -> str:
-    return f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"
+    # pytest-xdist appends the group of a test to its name.
+    name = re.sub(r"@\w+$", "", case.get("name", ""))
+    return f"{case.get('classname', '').replace('.', '/')}.py::{name}"
 
 
 def read(file: Path) -> Part:
@@ -107,7 +110,7 @@ def _lines(parts: Sequence[Part]) -> Iterator[str]:
     every = [result for part in parts for result in part.results]
     for outcome in (Outcome.FAILED, Outcome.NOT_JUDGED):
         if names := find_last(parts, outcome):
-            yield from ("", f"Tests that are {outcome}:", "")
+            yield from ("", f"Tests whose outcome is {outcome}:", "")
             yield from (f"- {_cell(name)}" for name in names)
     slowest = sorted(every, key=lambda result: -result.seconds)[:SHOWN]
     yield from ("", f"The slowest {len(slowest)}:", "", "| test | time, s |", "|---|---|")

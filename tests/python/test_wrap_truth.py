@@ -134,7 +134,9 @@ def test_a_forged_percentile_is_named(tmp_path: Path) -> None:
 
 
 OTHER = """
-import http.client, json, sys, time
+import http.client, json, signal, sys, time
+# Whatever runs in the background of a shell ignores it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 connections = [http.client.HTTPConnection("127.0.0.1", int(sys.argv[1])) for _ in range(2)]
 calls = 0
 try:
