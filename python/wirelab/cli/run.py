@@ -168,7 +168,6 @@ def _run(
     conditions = thresholds.conditions()
     from wirelab import installation
     from wirelab.cli.output import run as results
-    from wirelab.cli.output.named_services import with_number
 
     for target in export:
         results.accept_export(target)
@@ -176,6 +175,8 @@ def _run(
     from wirelab.experiment import loading as experiment_file
 
     source = experiment_file.read(file)
+    from wirelab.cli.output.named_services import with_number
+
     source = with_number(source, "repeats", options.repeats)
     source = with_number(source, "clients", clients.clients)
     experiment = experiment_file.parse(source, str(file))

@@ -9,12 +9,12 @@ import msgspec
 from wirelab.documents.event import Event, Fault, Outcome
 from wirelab.documents.plan import ClosedLoad, Group, Part, Plan
 from wirelab.errors import LabError, UsageError
-from wirelab.experiment.model import CLIENTS_MAX
 from wirelab.format.counting import format_count
 from wirelab.process import engine_binary
 from wirelab.process.children import Child, ProcessOptions
 from wirelab.process.engine import MARGIN_S
 from wirelab.process.scratch import Scratch
+from wirelab.records.client import CLIENTS_MAX
 
 
 def divide(plan: Plan, starts_ns: Sequence[int]) -> tuple[Plan, ...]:

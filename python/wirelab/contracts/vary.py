@@ -28,16 +28,16 @@ from wirelab.contracts.values import (
 )
 from wirelab.errors import UsageError
 
-_ZIGZAG = frozenset({Kind.SINT32, Kind.SINT64})
 _STEPS = sorted(
     {
         *(10**digits for digits in range(1, 20)),  # text
         *(2 ** (7 * count) for count in range(1, 10)),  # varint
+        *(2 ** (7 * count - 1) for count in range(1, 10)),  # zigzag, as of every integer in Avro
+        *(2**64 - 2 ** (7 * count - 1) for count in range(1, 10)),  # uint64 as Avro's long
         *(1, 24, 32, 128, 256, 2**15, 2**16, 2**31, 2**32, 2**63),  # CBOR and MessagePack
     }
 )
 """Where the length of an integer changes in some codec, by its magnitude."""
-_ZIGZAG_STEPS = sorted({*_STEPS, *(2 ** (7 * count - 1) for count in range(1, 10))})
 _NEGATIVE_STEPS = sorted(
     {
         *(10**digits for digits in range(20)),
@@ -112,9 +112,8 @@ def _vary_integer(kind: Kind, value: int, rng: random.Random) -> int:
     """Of the same sign, and the same length in every codec. 0 stays 0."""
     if value == 0:
         return 0
-    steps = _ZIGZAG_STEPS if kind in _ZIGZAG else _STEPS
     limits = integer_range(kind)
-    greatest = limits[-1]
+    steps, greatest = _STEPS, limits[-1]
     if value < 0:
         steps, greatest = _NEGATIVE_STEPS, -limits[0]
     at = bisect_right(steps, abs(value))

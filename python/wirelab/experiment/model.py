@@ -54,6 +54,7 @@ from wirelab.experiment.messages import Message, Preparation
 from wirelab.experiment.secret_values import SecretValues, conceal
 from wirelab.experiment.yaml_model import FOLDER
 from wirelab.format.units import format_bytes
+from wirelab.records.client import CLIENTS_MAX
 from wirelab.stack import axes as table
 from wirelab.stack.reference import Stack
 
@@ -280,8 +281,6 @@ class MatrixPoint(Model):
     faults_off: tuple[str, ...] = Field((), description="faults to switch off at this point")
 
 
-CLIENTS_MAX = 1_000
-"""Engines that may make one load."""
 SLICE_S_MIN, SLICE_S_MAX = 0.02, 2.0
 """Bounds of the measured length of a slice, seconds."""
 

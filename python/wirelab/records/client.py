@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+CLIENTS_MAX = 1_000
+"""Engines that may make one load."""
+
 
 class ClientRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One client."""
