@@ -13,6 +13,7 @@ import pytest
 
 from tests.python.chromium import Browser, needs_chromium
 from tests.python.test_report_browser import PROBE
+from wirelab.generate.project import STACKS
 
 ORDER = Path(__file__).parents[2] / "examples/order.json"
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="no go in PATH")
@@ -217,7 +218,7 @@ def test_maps_are_measured_in_every_codec(tmp_path: Path) -> None:
     assert done.returncode in (0, 5), done.stderr
     found = json.loads(done.stdout)
     assert all(row["wrong_replies"] == 0 for row in found["stacks"].values())
-    assert len(found["stacks"]) + len(found["left_out"]) == 7
+    assert len(found["stacks"]) + len(found["left_out"]) == len(STACKS)
     assert set(found["left_out"].values()) == {"not among the best of a first look"}
 
 

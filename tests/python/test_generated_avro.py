@@ -212,7 +212,7 @@ def call_tree(service: Service, request: Value) -> bool:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_not_the_message_is_refused_in_bounded_memory(
+def test_bodies_of_other_content_are_refused_in_bounded_memory(
     tree_service: Service, name: str
 ) -> None:
     process = psutil.Process(tree_service.process.pid)

@@ -67,6 +67,11 @@ def client_bound(trial: Trial) -> bool:
     return any(mark.name == BOUND and mark.outcome == "marked" for mark in _read_or_check(trial))
 
 
+def fell_behind(trial: Trial) -> bool:
+    """Whether fewer calls ended than arrived: queues grew, and times are those of the window."""
+    return any(mark.name == KEPT_UP and mark.outcome == "marked" for mark in trial.checks)
+
+
 def find_marks(trial: Trial) -> tuple[Check, ...]:
     """The checks that marked the trial."""
     return tuple(mark for mark in _read_or_check(trial) if mark.outcome == "marked")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -48,12 +49,15 @@ class Cluster:
     """The cluster may be without a token."""
 
 
+THIS_MACHINE = Cluster()
+
+
 @dataclass(frozen=True)
 class ClientsSpec:
     """How many clients make the load, and where."""
 
     count: int
-    cluster: Cluster = Cluster()
+    cluster: Cluster = THIS_MACHINE
 
 
 def parse_hosts(text: str) -> str:
@@ -86,7 +90,7 @@ class RayClient:
         except self._ray.exceptions.GetTimeoutError as error:
             raise TrialFailed(f"{self.name} did not answer for {seconds:.0f} s") from error
         except self._ray.exceptions.RayError as error:
-            raise TrialFailed(f"{self.name} was lost: {_describe(str(error))}") from error
+            raise TrialFailed(f"{self.name} was lost: {_describe(error)}") from error
 
     def is_over(self, begun: Any, seconds: float) -> bool:
         """Waits at most so long for what was begun."""
@@ -94,10 +98,14 @@ class RayClient:
         return bool(over)
 
 
-def _describe(error: str) -> str:
-    if "No module named 'wirelab" in error:
+def _describe(error: Exception) -> str:
+    """``error`` is Ray's; where a method of the client raised another, it has that as its cause."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, Exception):
+        return f"{type(cause).__name__}: {cause}"
+    if "No module named 'wirelab" in str(error):
         return "wirelab is not installed on its node"
-    return error.partition("\n")[0]
+    return str(error).partition("\n")[0]
 
 
 @contextmanager
@@ -145,7 +153,8 @@ def _connect(ray: Any, spec: ClientsSpec) -> None:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         if spec.cluster.address is None:
-            _start_local(ray, spec.count)
+            with _use_system_folder():
+                _start_local(ray, spec.count)
         else:
             ray.init(address=spec.cluster.address, **QUIET)
     except Exception as error:
@@ -158,6 +167,19 @@ def _connect(ray: Any, spec: ClientsSpec) -> None:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _use_system_folder() -> Iterator[None]:
+    """Clients outlive the run that starts them, whose folder for temporary files is removed."""
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = tempfile.gettempdir()  # as it was when this process began
+    try:
+        yield
+    finally:
+        del os.environ["TMPDIR"]
+        if before is not None:
+            os.environ["TMPDIR"] = before
 
 
 def _start_local(ray: Any, count: int) -> None:

@@ -14,7 +14,13 @@ import msgspec
 from wirelab.clients import clock, parts
 from wirelab.clients.client import ClientInfo, describe
 from wirelab.clients.clock import ClockOffset
-from wirelab.clients.ray_cluster import ClientsSpec, Cluster, RayClient, start_clients
+from wirelab.clients.ray_cluster import (
+    THIS_MACHINE,
+    ClientsSpec,
+    Cluster,
+    RayClient,
+    start_clients,
+)
 from wirelab.documents.event import Event, Fault, Outcome, Progress
 from wirelab.documents.plan import Plan
 from wirelab.errors import LabError, TrialFailed, UsageError
@@ -56,7 +62,8 @@ class ClientsRunner:
     ) -> Outcome:
         """Clients are not pinned to ``cores``. Raises :class:`UsageError`, :class:`LabError`."""
         try:
-            self.together = drive(plan, self._spec, interruption, observer)
+            with ClientPool(self._spec.cluster) as pool:
+                self.together = pool.drive(self._spec.count, plan, interruption, observer)
         except TrialFailed as failed:
             remedy = "look at that client's machine, and drive again"
             raise LabError(failed.reason, remedy) from failed
@@ -66,8 +73,8 @@ class ClientsRunner:
 class ClientPool:
     """Clients that stay from one load to the next. A context manager that ends them."""
 
-    def __init__(self, cluster: Cluster | None = None) -> None:
-        """Starts nothing; see :meth:`start`. None: on this machine."""
+    def __init__(self, cluster: Cluster = THIS_MACHINE) -> None:
+        """Starts nothing; see :meth:`start`."""
         self.cluster = cluster
         self._clients: Sequence[RayClient] = ()
         self._started = ExitStack()
@@ -83,14 +90,16 @@ class ClientPool:
         if len(self._clients) == count:
             return
         self._end()
-        spec = ClientsSpec(count, self.cluster or Cluster())
+        spec = ClientsSpec(count, self.cluster)
         self._clients = self._started.enter_context(start_clients(spec, interruption))
 
     def drive(
         self, count: int, plan: Plan, interruption: Interruption, observer: RunObserver
     ) -> Together:
-        """Drives a plan. The next one gets other clients where one was lost. Raises as
-        :func:`drive` does."""
+        """Drives a plan. The next one gets other clients where one was lost. Raises
+        :class:`UsageError` for a plan that cannot be divided, :class:`LabError` where clients
+        cannot be used, :class:`TrialFailed` where one is lost, :class:`Interrupted` before the load
+        has begun."""
         parts.refuse_indivisible(plan, count)
         self.start(count, interruption)
         try:
@@ -104,21 +113,10 @@ class ClientPool:
         self._started.close()
 
 
-def drive(
-    plan: Plan, spec: ClientsSpec, interruption: Interruption, observer: RunObserver
-) -> Together:
-    """Starts clients for one plan. Raises :class:`UsageError` for a plan that cannot be divided,
-    :class:`LabError` where clients cannot be used, :class:`TrialFailed` where one is lost,
-    :class:`Interrupted` before the load has begun."""
-    parts.refuse_indivisible(plan, spec.count)
-    with start_clients(spec, interruption) as clients:
-        return drive_by(clients, plan, interruption, observer)
-
-
 def drive_by(
     clients: Sequence[RayClient], plan: Plan, interruption: Interruption, observer: RunObserver
 ) -> Together:
-    """Drives a plan by clients that run. Raises as :func:`drive` does."""
+    """Drives a plan by clients that run. Raises as :meth:`ClientPool.drive` does."""
     infos = [msgspec.json.decode(client.call("describe"), type=ClientInfo) for client in clients]
     _refuse_others(plan, infos)
     offsets = _measure_clocks(clients)

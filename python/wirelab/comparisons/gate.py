@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from math import log, log1p
 from typing import Literal
 
-from wirelab.checks.load import KEPT_UP
+from wirelab.checks.load import fell_behind
 from wirelab.comparisons.findings import FigureFinding, findings
 from wirelab.comparisons.guards import (
     ERRORS,
@@ -102,7 +102,7 @@ class Gate:
         times are those of the length of the window."""
         measured = self.pairs.trials
         return len(measured) >= OVERLOADED_PAIRS and all(
-            _fell_behind(trial) for pair in measured for trial in pair
+            fell_behind(trial) for pair in measured for trial in pair
         )
 
     @property
@@ -133,10 +133,6 @@ class Gate:
             "guards": [guard.to_json() for guard in self.guards],
             "findings": [finding.to_json() for finding in self.findings],
         }
-
-
-def _fell_behind(trial: Trial) -> bool:
-    return any(check.name == KEPT_UP and check.outcome == "marked" for check in trial.checks)
 
 
 def pairs(trials: Sequence[Trial], cells: tuple[str, str], figure: Figure) -> Pairs:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from wirelab.checks.load import KEPT_UP, client_bound
+from wirelab.checks.load import client_bound, fell_behind
 from wirelab.clients.together import ClientPool
 from wirelab.comparisons.capacity import MOST
 from wirelab.comparisons.steady_limit import (
@@ -63,7 +63,7 @@ class Objective:
     def is_met(self, trial: Trial) -> bool:
         """Whether the trial meets all conditions and kept up with its arrivals. Raises
         :class:`UsageError` if a trial has too few calls to decide."""
-        if any(check.name == KEPT_UP and check.outcome == "marked" for check in trial.checks):
+        if fell_behind(trial):
             return False
         for condition in self.conditions:
             judged = condition.judge_run(trial.point.stack, trial)

@@ -29,7 +29,7 @@ TEMPLATES = Templates("go")
 CALLS = "calls.go.j2"
 """The rules, written for the types of each package."""
 PACKAGES = ("model", "pb", "records")
-"""Of Protocol Buffers, of Avro, and of all other formats."""
+"""Of Protocol Buffers (``pb``), of Avro (``records``), and of all other formats."""
 
 SCALARS = {
     Kind.BOOL: "bool",

@@ -286,9 +286,7 @@ class RustField:
             form = "avro_values::Symbol" if self._is_record else "values::Named"
             enum = self.of.names.types[self.field.type_name]
             one = f"crate::{form}::<crate::model::{enum}>"
-        elif self._is_record:
-            pass
-        elif self.field.kind in SIGNED + UNSIGNED and not is_xml:
+        elif self.field.kind in SIGNED + UNSIGNED and self.of.module == "model":
             one = DIGITS
         elif self.field.kind in FLOATS and is_xml:
             one = REAL

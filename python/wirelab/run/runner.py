@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from wirelab.checks.system_noise import spoilt_by
+from wirelab.clients.ray_cluster import THIS_MACHINE
 from wirelab.clients.together import ClientPool
 from wirelab.errors import (
     ExperimentError,
@@ -177,7 +178,7 @@ def _open_clients(
     """The clients of the run, if it has several. Raises :class:`UsageError`."""
     if experiment.clients > 1:
         return ClientPool() if given is None else nullcontext(given)
-    if given is not None and given.cluster is not None:
+    if given is not None and given.cluster != THIS_MACHINE:
         raise UsageError("--hosts: one client runs on this machine", "give --clients 2 or more")
     return nullcontext()
 

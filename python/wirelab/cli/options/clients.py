@@ -36,9 +36,9 @@ class ClientsOptions:
         """None for one engine without Ray. Raises :class:`UsageError`."""
         if self.clients is None:
             return None
-        from wirelab.clients.ray_cluster import ClientsSpec, Cluster
+        from wirelab.clients.ray_cluster import ClientsSpec
 
-        return ClientsSpec(self.clients, self._cluster() or Cluster())
+        return ClientsSpec(self.clients, self._cluster())
 
     def open_pool(self) -> ClientPool:
         """For runs, which start its clients when they need them. Raises :class:`UsageError`."""
@@ -46,14 +46,13 @@ class ClientsOptions:
 
         return ClientPool(self._cluster())
 
-    def _cluster(self) -> Cluster | None:
-        """None for this machine."""
+    def _cluster(self) -> Cluster:
+        from wirelab.clients.ray_cluster import THIS_MACHINE, Cluster, parse_hosts
+
         if self.hosts is None:
             if self.insecure_ray:
                 raise UsageError("--insecure-ray needs --hosts", "add --hosts, or leave it out")
-            return None
-        from wirelab.clients.ray_cluster import Cluster, parse_hosts
-
+            return THIS_MACHINE
         return Cluster(parse_hosts(self.hosts), self.insecure_ray)
 
 

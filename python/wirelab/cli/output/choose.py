@@ -125,7 +125,7 @@ def _print(found: Answer, maps: Sequence[Map], limits: Limits | None, written: P
         for step in steps:
             out.print(fold(f"• {step.label}: {step.words}", out.width))
     out.print()
-    out.print(f"Services, .proto and experiments: {found.folder}")
+    out.print(f"Services, schemas and experiments: {found.folder}")
     out.print(f"Report: {written}")
 
 

@@ -262,7 +262,7 @@ func (c *avroCheck) skip(count int64) error {
 func (c *avroCheck) index(count int) (int, error) {
 	index, err := c.long()
 	if err == nil && (index < 0 || index >= int64(count)) {
-		return 0, fmt.Errorf("there is no branch or symbol %d", index)
+		return 0, fmt.Errorf("the union or enum has no member %d", index)
 	}
 	return int(index), err
 }

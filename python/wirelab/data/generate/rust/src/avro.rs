@@ -110,9 +110,10 @@ impl Check<'_> {
             Schema::Ref { name } => self.skip(self.names[name]),
             Schema::Record(_) | Schema::Array(_) | Schema::Map(_) => self.skip_nested(schema),
             Schema::Union(union) => {
-                let branch = usize::try_from(self.long()?).ok();
+                let index = self.long()?;
+                let branch = usize::try_from(index).ok();
                 let branch = branch.and_then(|branch| union.variants().get(branch));
-                self.skip(branch.ok_or("there is no such branch of a union")?)
+                self.skip(branch.ok_or_else(|| format!("the union has no branch {index}"))?)
             }
             Schema::Null => Ok(()),
             Schema::Boolean => self.take(1),

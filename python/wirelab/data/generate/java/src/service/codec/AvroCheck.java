@@ -116,7 +116,7 @@ final class AvroCheck {
     /** Of a branch or a symbol. */
     private int index(int count) throws Malformed {
         long index = number();
-        require(index >= 0 && index < count, "there is no branch or symbol " + index);
+        require(index >= 0 && index < count, "the union or enum has no member " + index);
         return (int) index;
     }
 
