@@ -264,7 +264,8 @@ impl Flow {
         let unanswered = self
             .directions
             .iter()
-            .flat_map(|state| state.losses.unanswered());
+            .flat_map(|state| state.losses.unanswered())
+            .filter(|stall| !self.turns.is_dead_end(stall));
         self.waiting.iter().chain(unanswered)
     }
 

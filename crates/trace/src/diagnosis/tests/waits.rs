@@ -372,6 +372,37 @@ fn connections_that_do_not_get_on_are_found() {
 }
 
 #[test]
+fn a_request_that_never_arrives_is_not_a_tail_loss_too() {
+    for (bytes, cause) in [(1448, Cause::MtuBlackHole), (90, Cause::HalfOpen)] {
+        let mut timeline = after_one_exchange();
+        let mark = timeline.mark();
+        let before = mark.sent[C as usize];
+        timeline.data(C, bytes, 50);
+        for _ in 0..4 {
+            timeline.retransmit(C, before, bytes, 400 * MS);
+        }
+        if cause == Cause::MtuBlackHole {
+            timeline.fin(S, 900 * MS);
+        }
+        timeline.exchange(mark, (50, 50), None);
+        let seen = causes(&timeline.findings());
+        assert!(seen.contains(&cause), "{seen:?}");
+        assert!(!seen.contains(&Cause::TailLoss), "{seen:?}");
+    }
+    // Two repetitions may be lost by chance.
+    let mut timeline = after_one_exchange();
+    let mark = timeline.mark();
+    let before = mark.sent[C as usize];
+    timeline.data(C, 90, 50);
+    for _ in 0..2 {
+        timeline.retransmit(C, before, 90, 400 * MS);
+    }
+    timeline.fin(S, 900 * MS).exchange(mark, (50, 50), None);
+    let seen = causes(&timeline.findings());
+    assert!(seen.contains(&Cause::TailLoss), "{seen:?}");
+}
+
+#[test]
 fn a_segment_that_arrives_after_repeated_losses_is_not_a_black_hole() {
     let mut timeline = after_one_exchange();
     let before = timeline.mark().sent[S as usize];

@@ -3,6 +3,7 @@
 use super::sums::Sink;
 use crate::diagnosis::cause::Cause;
 use crate::diagnosis::finding::Occurrence;
+use crate::diagnosis::stall::Stall;
 use crate::flow::event::{Direction, Segment, SegmentKind};
 
 /// This many sendings without any progress are a dead end: a path that loses one in ten
@@ -37,6 +38,17 @@ impl Attempts {
         self.count += 1;
         self.bytes = self.bytes.max(segment.bytes);
         self.last = at;
+    }
+
+    /// Why none of it got through; `None` while it may only have been lost.
+    fn cause(&self) -> Option<Cause> {
+        if self.count < REPEATS_MIN {
+            None
+        } else if self.is_answered {
+            (self.bytes >= LARGE_BYTES).then_some(Cause::MtuBlackHole)
+        } else {
+            Some(Cause::HalfOpen)
+        }
     }
 
     fn occurrence(&self, cause: Cause, direction: Direction, sink: &Sink) -> Option<Occurrence> {
@@ -80,19 +92,19 @@ impl DeadEnds {
         }
     }
 
+    /// Whether a loss is a sending of what never gets through, which has a cause of its own.
+    pub(super) fn explain(&self, loss: &Stall) -> bool {
+        let sent = &self.payload[loss.direction as usize];
+        loss.late.0 == sent.offset && sent.cause().is_some()
+    }
+
     /// The connection is over: what never got through. True where that is a request, which so
     /// nobody can have answered. Of a capture of one side the answers to probes are missing.
     pub(super) fn finish(&self, is_one_sided: bool, sink: &mut Sink) -> bool {
         let mut is_request = false;
         for direction in [Direction::Request, Direction::Reply] {
             let [sent, probes] = [&self.payload, &self.probes].map(|all| all[direction as usize]);
-            let cause = if sent.count >= REPEATS_MIN && sent.is_answered {
-                (sent.bytes >= LARGE_BYTES).then_some(Cause::MtuBlackHole)
-            } else if sent.count >= REPEATS_MIN {
-                Some(Cause::HalfOpen)
-            } else {
-                None
-            };
+            let cause = sent.cause();
             let dead = cause.and_then(|cause| sent.occurrence(cause, direction, sink));
             is_request |= dead.is_some() && direction == Direction::Request;
             let unheard = (probes.count >= REPEATS_MIN && !is_one_sided)

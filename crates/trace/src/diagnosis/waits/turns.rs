@@ -176,6 +176,11 @@ impl Turns {
         self.evidence.push(*stall);
     }
 
+    /// Whether a loss without an answer is that of a path on which nothing gets through.
+    pub(crate) fn is_dead_end(&self, loss: &Stall) -> bool {
+        self.dead_ends.explain(loss)
+    }
+
     /// A call was given up: calls under way show nothing any more.
     pub(crate) fn lose_calls(&mut self) {
         self.is_lost = true;
