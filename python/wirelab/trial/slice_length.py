@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import ceil
 from statistics import median
 
-from wirelab.documents.event import Outcome, SliceEdges
+from wirelab.documents.event import GroupOutcome, Outcome, SliceEdges
 from wirelab.experiment.matrix import PlannedTrial
 from wirelab.experiment.model import SLICE_S_MAX
 
@@ -87,22 +87,35 @@ def check_length(planned: PlannedTrial, outcome: Outcome) -> None:
     shortfalls = [
         shortfall
         for own, group in zip(of_groups, outcome.groups, strict=True)
-        if own and (shortfall := find_shortfall(own, group.ended))
+        if own and (shortfall := find_shortfall(own, group.ended, _typical_call_s(group)))
     ]
     if shortfalls:
         needed_s, reason = max(shortfalls)
         raise SliceTooShort(reason, _lengthen(planned, outcome, needed_s))
 
 
-def find_shortfall(own: Sequence[SliceEdges], calls: int) -> tuple[float, str] | None:
+def _typical_call_s(group: GroupOutcome) -> float:
+    """Median of the times from the first byte sent to the reply, in seconds."""
+    times = group.times.get("service")
+    if times is None or not times.count:
+        return 0.0
+    return times.percentiles_ns.get("p50", times.mean_ns) / 1e9
+
+
+def find_shortfall(
+    own: Sequence[SliceEdges], calls: int, call_s: float = 0.0
+) -> tuple[float, str] | None:
     """The length in seconds that the slices of one service need, and the reason; None if they have
-    it. ``calls`` ended in them."""
+    it. ``calls`` ended in them; a typical one took ``call_s``. Users who all wait for calls that
+    take the same time move in step, so that slices may happen to end when nearly all have their
+    replies: the drain alone does not show how long calls are."""
     length_s = (own[0].end_ns - own[0].start_ns) / 1e9
     drain_s = median(edges.drained_ns - edges.end_ns for edges in own) / 1e9
     each = calls / len(own)
     drain_ms = drain_s * 1000
     needs = [
         (drain_s / SKIP_SHARE, f"calls take {drain_ms:.3g} ms at the end of a slice"),
+        (call_s / SKIP_SHARE, f"calls take {call_s * 1000:.3g} ms"),
         (length_s * CALLS_MIN / max(each, 1.0), f"a slice has {each:.3g} calls"),
     ]
     needed_s, reason = max(needs)

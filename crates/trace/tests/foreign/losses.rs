@@ -123,17 +123,42 @@ fn a_hole_after_a_pause_is_charged_for_no_longer_than_a_timer_takes() {
     assert!((220.0..600.0).contains(&charged), "{charged}");
 }
 
-#[test]
-fn a_segment_that_is_sent_six_times_is_charged_once() {
-    let mut script = Script::new();
+/// A request that is sent six times, each time after twice the pause.
+fn send_six_times(script: &mut Script) -> usize {
     let connection = script.open(10 * MS);
     script.wait(MS).send(connection, Client, REQUEST);
     for doublings in 0..5 {
         script.wait((300 * MS) << doublings);
         script.repeat(connection, Client, REQUEST.len() as u32);
     }
+    connection
+}
+
+#[test]
+fn a_segment_that_is_sent_six_times_is_charged_once() {
+    let mut script = Script::new();
+    let connection = send_six_times(&mut script);
+    script.wait(10 * MS).send(connection, Server, REPLY);
     let dissection = script.dissect();
     let charged = finding(&dissection, Cause::TailLoss).ms_total;
     assert!((charged - 9_300.0).abs() < 1.0, "{charged}");
+    assert!(dissection.waits.connections.elapsed_ms >= charged);
+}
+
+#[test]
+fn a_segment_that_never_arrives_is_half_open_and_not_a_loss() {
+    let mut script = Script::new();
+    send_six_times(&mut script);
+    let dissection = script.dissect();
+    // From the first repetition to the last.
+    let charged = finding(&dissection, Cause::HalfOpen).ms_total;
+    assert!((charged - 9_000.0).abs() < 1.0, "{charged}");
+    let losses = [Cause::TailLoss, Cause::DataRetransmission];
+    assert!(
+        dissection
+            .findings
+            .iter()
+            .all(|one| !losses.contains(&one.cause))
+    );
     assert!(dissection.waits.connections.elapsed_ms >= charged);
 }
