@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::bindings::Codec;
 use crate::values::{
-    ByteOrder, Compression, EndOfMessage, Reply, Security, SoapVersion, SocketKind, TokenCache,
-    TokenSource, Transport, Work, Writes,
+    ByteOrder, Compression, EndOfMessage, HttpCache, Reply, Security, SoapVersion, SocketKind,
+    TokenCache, TokenSource, Transport, Work, Writes,
 };
 
 /// One factor.
@@ -217,6 +217,13 @@ pub const TABLE: &[Axis] = &[
         "how HTTP/1.x replies end; until-close: by the end of the connection",
         Side::Service,
         EndOfMessage::NAMES,
+    ),
+    axis(
+        "http_cache",
+        "of replies to GET: revalidate: the caller has the reply and asks whether it is still right \
+         (ETag, 304); proxy: a proxy keeps it and answers for the service",
+        Side::Both,
+        HttpCache::NAMES,
     ),
     axis(
         "close_delay",

@@ -51,6 +51,16 @@ fn of_protocols() -> Vec<Rule> {
             ("via", "none"),
         ),
         rule(
+            [is("http_cache", &["proxy"]), not("via", &["nginx"])],
+            "the cache is that of nginx, between caller and service",
+            ("via", "nginx"),
+        ),
+        rule(
+            [is("http_cache", &["proxy"]), not("via_buffering", &["on"])],
+            "nginx keeps only replies that it may collect",
+            ("via_buffering", "on"),
+        ),
+        rule(
             [read_condition(), not("socket", &["tcp"])],
             "the lab puts a proxy between two addresses and ports",
             ("socket", "tcp"),

@@ -137,6 +137,11 @@ fn of_bindings() -> Vec<Rule> {
             "only token-xml has a cache",
         ),
         belongs(
+            "http_cache",
+            &[not("binding", &["rest"])],
+            "caches of HTTP keep replies to GET (RFC 9111 section 3), which only rest has",
+        ),
+        belongs(
             "reply",
             &[not("binding", &["raw"])],
             "only raw has a report of what was processed, which calls without a reply need",
@@ -508,6 +513,7 @@ fn of_caller(caller: &Caller) -> Vec<Rule> {
             "in_flight",
             "a user waits for its reply on a connection of its own",
         ),
+        ("http_cache", "it keeps no replies"),
         ("security", "the lab hands it no certificates"),
         ("socket", "the lab gives it an address and a port"),
     ];

@@ -138,6 +138,21 @@ values! {
 }
 
 values! {
+    /// What caches of HTTP make of replies (RFC 9111).
+    #[derive(Default)]
+    HttpCache of "http_cache" {
+        /// Nothing: replies say nothing of caches.
+        #[default]
+        None = "none",
+        /// The caller has the reply and asks whether it is still right; the service confirms it
+        /// without sending it again (304).
+        Revalidate = "revalidate",
+        /// A proxy keeps replies and answers for the service.
+        Proxy = "proxy",
+    }
+}
+
+values! {
     /// Whether calls are answered.
     #[derive(Default)]
     Reply of "reply" {

@@ -30,6 +30,7 @@ Compression = Literal["none", "gzip", "zstd"]
 Transport = Literal["http/1.0", "http/1.1", "http/2", "tcp"]
 SocketKind = Literal["tcp", "unix"]
 EndOfMessage = Literal["content-length", "chunked", "until-close"]
+HttpCache = Literal["none", "revalidate", "proxy"]
 Reply = Literal["two-way", "one-way"]
 Writes = Literal["joined", "split"]
 Congestion = Literal["cubic", "bbr", "reno"]
@@ -58,6 +59,7 @@ AxisName = Literal[
     "connection",
     "in_flight",
     "end_of_message",
+    "http_cache",
     "close_delay",
     "reply",
     "client.writes",
@@ -104,6 +106,7 @@ _DEFAULTS = {
     "connection": "keep",
     "in_flight": "1",
     "end_of_message": "content-length",
+    "http_cache": "none",
     "close_delay": "0",
     "reply": "two-way",
     "client.writes": "joined",
@@ -223,6 +226,9 @@ class Axes(msgspec.Struct, frozen=True, kw_only=True):
     """calls under way per connection."""
     end_of_message: EndOfMessage
     """how HTTP/1.x replies end; until-close: by the end of the connection."""
+    http_cache: HttpCache
+    """of replies to GET: revalidate: the caller has the reply and asks whether it is still
+    right (ETag, 304); proxy: a proxy keeps it and answers for the service."""
     close_delay_ms: int
     """milliseconds that the service waits before it closes a connection."""
     reply: Reply
@@ -303,6 +309,7 @@ class Axes(msgspec.Struct, frozen=True, kw_only=True):
                 "connection": Connection.of(full["connection"]),
                 "in_flight": _number(full["in_flight"]),
                 "end_of_message": full["end_of_message"],
+                "http_cache": full["http_cache"],
                 "close_delay_ms": _number(full["close_delay"]),
                 "reply": full["reply"],
                 "congestion": full["congestion"],

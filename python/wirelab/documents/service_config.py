@@ -179,6 +179,8 @@ class Stack(
     """Compression of messages."""
     end_of_message: EndOfMessage = "content-length"
     """How the end of a reply is marked."""
+    http_cache: HttpCache = "none"
+    """What caches of HTTP make of replies."""
     reply: Reply = "two-way"
     """Whether calls are answered."""
     security: Security = "none"
@@ -268,6 +270,9 @@ Compression = Literal["none", "gzip", "zstd"]
 
 EndOfMessage = Literal["content-length", "chunked", "until-close"]
 """How the end of a reply of HTTP/1.x is marked."""
+
+HttpCache = Literal["none", "revalidate", "proxy"]
+"""What caches of HTTP make of replies (RFC 9111)."""
 
 Reply = Literal["two-way", "one-way"]
 """Whether calls are answered."""

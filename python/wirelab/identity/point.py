@@ -14,6 +14,7 @@ from wirelab.stack.reference import Stack
 
 IDENTITY_AXES = (
     *("codec", "soap", "compression", "transport", "socket", "end_of_message", "security"),
+    "http_cache",
     *("token_cache", "store", "repository", "fetch", "mapper", "validation", "parser"),
     # A proxy could change what is answered too: it is examined with the service behind it.
     *("via", "via_upstream", "via_buffering", "via_keepalive"),
@@ -53,6 +54,7 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
         "transport": served.transports,
         "socket": served.sockets,
         "end_of_message": served.end_of_message,
+        "http_cache": served.http_cache,
         "security": served.security,
         "token_cache": served.token_cache,
         "store": served.stores,

@@ -51,6 +51,8 @@ class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     security: tuple[str, ...] = ("none",)
     sockets: tuple[str, ...] = ("tcp",)
     end_of_message: tuple[str, ...] = ("content-length",)
+    http_cache: tuple[str, ...] = ("none",)
+    """Unused if the contract is not transfer."""
     replies: tuple[str, ...] = ("two-way",)
     token_cache: tuple[str, ...] = ("names",)
     """Unused if the codec is not token-xml."""
@@ -291,6 +293,7 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
         ("security", served.security),
         ("socket", served.sockets),
         ("end_of_message", served.end_of_message),
+        ("http_cache", served.http_cache),
         ("reply", served.replies),
         ("token_cache", served.token_cache),
         ("store", served.stores),
@@ -312,6 +315,9 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
     if axes.store != "memory" and contract not in STORED_CONTRACTS:
         reason = f"contract {contract} stores no rows"
         return f"{reason}; use {', '.join(STORED_CONTRACTS)}", {"store": "memory"}
+    if axes.http_cache != "none" and contract != "transfer":
+        reason = f"no cache of HTTP keeps replies of {contract}, only those to transfer's Hello"
+        return reason, {"http_cache": "none"}
     if axes.codec == "text" and contract != "transfer":
         return f"codec text does not support {contract} (contracts/README.md)", {"codec": "json"}
     return None

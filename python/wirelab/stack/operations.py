@@ -67,6 +67,8 @@ class Operation:
     """It takes a number that only an earlier reply contains."""
     has_text: bool = False
     """Whether codec text supports it."""
+    has_entity_tag: bool = False
+    """Whether caches of HTTP may keep its replies (contracts/README.md, Caches)."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,8 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
     {
         operation.name: operation
         for operation in (
-            Operation("Hello", "transfer", is_sized=True, has_text=True),
-            Operation("HelloBytes", "transfer", is_sized=True),
+            Operation("Hello", "transfer", is_sized=True, has_text=True, has_entity_tag=True),
+            Operation("HelloBytes", "transfer", is_sized=True, has_entity_tag=True),
             Operation("Submit", "transfer", is_sized=True),
             Operation("Upload", "transfer", is_sized=True),
             Operation("UploadStream", "transfer", is_sized=True, bindings=("grpc",)),
@@ -180,6 +182,9 @@ def refusal(name: str, axes: Axes) -> str:
         return f"{name} is not available with {binding}, which has only {STREAM_BINDINGS[binding]}"
     if codec == "text" and not operation.has_text:
         return f"{name} with {binding} does not support codec {codec}; use json, protobuf, xml"
+    if axes.http_cache != "none" and not operation.has_entity_tag:
+        kept = " and ".join(each.name for each in OPERATIONS.values() if each.has_entity_tag)
+        return f"no cache of HTTP keeps replies to {name}, only those to {kept}"
     return ""
 
 

@@ -100,6 +100,7 @@ class Stack:
             ("reply", axes.binding == "raw"),
             ("token_cache", axes.codec == "token-xml"),
             ("end_of_message", axes.end_of_message != "content-length"),
+            ("http_cache", axes.http_cache != "none"),
             ("parser", axes.parser != "default"),
         ):
             if belongs:

@@ -1,14 +1,15 @@
 //! A plan's workload, made ready to send.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::slice;
 use std::sync::Arc;
 
 use serde_json::Value;
 use wirelab_contract::clinic::routes::{ReplyBody, Route};
 use wirelab_contract::workload::{self, Function, WorkloadError};
-use wirelab_contract::{Call, Contract, FieldError, Operation, Reply as ContractReply};
-use wirelab_stack::{Binding, Codec, Reply, Stack, Work};
+use wirelab_contract::{Call, Contract, FieldError, Operation, Reply as ContractReply, texts};
+use wirelab_stack::{Binding, Codec, HttpCache, Reply, Stack, Work};
+use wirelab_wire::Request;
 use wirelab_wire::codec::{Expected, Unsupported, supports};
 
 use crate::call::fault;
@@ -16,7 +17,7 @@ use crate::call::result::Fault;
 use crate::connection::tokens::DocumentSource;
 use crate::group::prepared::{Part, PartRows, Prepared};
 use crate::group::{feed, third_party};
-use crate::plan::{Carry, Data, FeedItems, Group, RowPer, SequenceStep, Workload};
+use crate::plan::{Carry, Data, Expect, FeedItems, Group, RowPer, SequenceStep, Workload};
 use crate::request::body::BodyWriter;
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, message_format, reply_type, status_of_streams};
@@ -24,8 +25,12 @@ use crate::request::request_generator::RequestGenerator;
 use crate::request::rows::RowPicker;
 use crate::request::script::RequestBuilder;
 use crate::request::steps::{self, CarriedField, Steps};
+use crate::validate::expect::Declared;
 use crate::validate::step::Step;
 use crate::validate::{Expectation, Validator};
+
+/// RFC 9110 section 15.4.5.
+const NOT_MODIFIED: u16 = 304;
 
 /// Seed of the contents of requests.
 const SEED: u64 = 0;
@@ -146,6 +151,7 @@ fn of_contract(group: &Group, workload: &Workload) -> Result<Part, Fault> {
     };
     let operation = operation_of(contract, operation)?;
     check_accounts(*accounts)?;
+    check_http_cache(&group.stack, operation)?;
     if operation.has_items() && data.is_none() {
         return of_items(group, operation, *bytes, &items.clone().unwrap_or_default());
     }
@@ -163,6 +169,21 @@ fn of_contract(group: &Group, workload: &Workload) -> Result<Part, Fault> {
         Some(generator) => varying(group, generator),
         None => fixed(group, &call),
     }
+}
+
+/// Caches keep replies to GET, and only Hello's have an entity tag (contracts/README.md, Caches).
+fn check_http_cache(stack: &Stack, operation: Operation) -> Result<(), Fault> {
+    let has_tag = matches!(operation, Operation::Hello | Operation::HelloBytes);
+    if stack.http_cache == HttpCache::None || has_tag {
+        return Ok(());
+    }
+    refuse(
+        format!(
+            "http_cache={}: no cache keeps replies to {operation}",
+            stack.http_cache
+        ),
+        "use Hello or HelloBytes, or http_cache=none",
+    )
 }
 
 /// Streams of items of the contract stream.
@@ -198,9 +219,17 @@ fn fixed(group: &Group, call: &Call) -> Result<Part, Fault> {
         routes: Vec::new(),
         documents: Some(documents),
     });
+    let mut step = step(group, operation, 0, expectation);
+    if stack.http_cache == HttpCache::Revalidate {
+        revalidate(
+            &mut request,
+            Arc::get_mut(&mut step.validator).expect("not shared yet"),
+            call,
+        )?;
+    }
     Ok(Part {
         requests: vec![request],
-        steps: vec![step(group, operation, 0, expectation)],
+        steps: vec![step],
         builder,
         rows: None,
         own: None,
@@ -213,6 +242,29 @@ fn documents(stack: &Stack) -> Option<DocumentSource> {
         source: stack.token_source,
         cache: message_format(stack).cache,
     })
+}
+
+/// Asks whether the reply that the caller has is still right: a conditional request, and a reply
+/// without content that confirms the tag (RFC 9110 sections 13.1.2 and 15.4.5).
+fn revalidate(request: &mut Request, validator: &mut Validator, call: &Call) -> Result<(), Fault> {
+    let (Call::Hello { hello_bytes } | Call::HelloBytes { hello_bytes }) = call else {
+        unreachable!("other operations are refused before")
+    };
+    let text_bytes = usize::try_from(*hello_bytes).expect("a text fits into memory");
+    let tag = texts::entity_tag(&texts::text(text_bytes));
+    request
+        .fields
+        .push(("if-none-match".to_owned(), tag.clone()));
+    let confirmed = Expect {
+        status: Some(NOT_MODIFIED),
+        headers: BTreeMap::from([("etag".to_owned(), tag)]),
+        ..Expect::default()
+    };
+    validator.status = confirmed.status;
+    validator.content_type = None;
+    validator.expectation = Expectation::Declared(Box::new(Declared::of(&confirmed, None)?));
+    validator.errors = None;
+    Ok(())
 }
 
 /// Operations whose requests differ from user to user.

@@ -34,6 +34,8 @@ class Hop:
     is_websocket: bool = False
     buffering: bool = True
     keepalive: bool = True
+    caches: bool = False
+    """Whether the proxy keeps replies and answers for the service."""
     workers: int = 1
     """Threads or processes that carry calls."""
     connections: int = 1024
@@ -54,6 +56,7 @@ class Hop:
             is_websocket=axes.binding == "websocket",
             buffering=axes.via_buffering,
             keepalive=axes.via_keepalive,
+            caches=axes.http_cache == "proxy",
         )
 
     @property

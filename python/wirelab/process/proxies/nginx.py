@@ -10,6 +10,8 @@ from wirelab.process.proxies.hop import FOREVER_S, UNLIMITED, Hop
 
 TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 """Kinds of temporary files, whose folders nginx makes at its start."""
+CACHE_BYTES = "256m"
+"""Of the replies that it keeps, in files of the trial; the largest text has 64 MiB."""
 STREAMS = 1024
 """Calls at a time of one HTTP/2 connection; nginx's own default is 128."""
 
@@ -45,7 +47,7 @@ http {{
     # nginx would close connections after 1,000 calls.
     keepalive_requests {UNLIMITED};
     keepalive_timeout {FOREVER_S}s;
-    upstream service {{
+{_keep_replies(folder) if hop.caches else ""}    upstream service {{
         server {hop.upstream};
 {_configure_keepalive(hop)}    }}
     server {{
@@ -65,6 +67,15 @@ def _user() -> str:
     """As root nginx would give its workers to another user, who cannot write into the lab's
     folders."""
     return f"user {pwd.getpwuid(0).pw_name};\n" if os.geteuid() == 0 else ""
+
+
+def _keep_replies(folder: Path) -> str:
+    return (
+        f"    proxy_cache_path {folder}/replies keys_zone=replies:1m max_size={CACHE_BYTES};\n"
+        "    proxy_cache replies;\n"
+        # The first callers wait for one reply of the service.
+        "    proxy_cache_lock on;\n"
+    )
 
 
 def _configure_keepalive(hop: Hop) -> str:

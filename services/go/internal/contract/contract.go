@@ -59,11 +59,19 @@ type Operation struct {
 	Stream *Stream
 	// Route is how the call travels in REST; nil: POST /CONTRACT/OPERATION.
 	Route *Route
+	// EntityTag is that of every reply (contracts/README.md, Caches); empty: replies have none.
+	EntityTag string
 }
 
 // WithRoute returns the operation with that route.
 func (o Operation) WithRoute(route Route) Operation {
 	o.Route = &route
+	return o
+}
+
+// WithEntityTag returns the operation with that tag of its replies.
+func (o Operation) WithEntityTag(tag string) Operation {
+	o.EntityTag = tag
 	return o
 }
 

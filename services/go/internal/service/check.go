@@ -22,7 +22,7 @@ const (
 
 // check finds the first option that the service cannot honour.
 func (c *Config) check() *Refusal {
-	checks := []func() *Refusal{c.checkStack, c.checkVariants, c.checkEndOfMessage, c.checkCloseDelay,
+	checks := []func() *Refusal{c.checkStack, c.checkVariants, c.checkEndOfMessage, c.checkHTTPCache, c.checkCloseDelay,
 		c.checkSecurity, c.checkListen, c.checkStore,
 		c.checkSocket, c.checkWindows, c.checkRuntime, c.checkFaults, c.checkCodecTimes}
 	for _, check := range checks {
@@ -162,6 +162,19 @@ func (c *Config) checkEndOfMessage() *Refusal {
 		return &Refusal{option, "HTTP/1.0 has no chunks", "use end_of_message=until-close or transport=http/1.1"}
 	}
 	return c.checkWord(option, end, c.listOffered(func(o offer) []string { return o.EndOfMessage })...)
+}
+
+// checkHTTPCache: only the entries that offer it have operations with an entity tag.
+func (c *Config) checkHTTPCache() *Refusal {
+	const option = "stack.http_cache"
+	words := c.listOffered(func(o offer) []string { return append([]string{"none"}, o.HTTPCache...) })
+	if refusal := c.checkWord(option, c.Stack.HTTPCache, words...); refusal != nil {
+		return refusal
+	}
+	if c.Stack.HTTPCache != "none" && c.Contract != "transfer" {
+		return &Refusal{option, c.Contract + " has no reply with an entity tag: only transfer's Hello has", "use http_cache=none"}
+	}
+	return nil
 }
 
 func (c *Config) checkCloseDelay() *Refusal {

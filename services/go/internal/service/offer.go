@@ -21,6 +21,7 @@ type offer struct {
 	Compression  []string `json:"compression"`
 	Security     []string `json:"security"`
 	EndOfMessage []string `json:"end_of_message"`
+	HTTPCache    []string `json:"http_cache"`
 	Contracts    []string `json:"contracts"`
 	Stores       []string `json:"stores"`
 	CodecTimes   bool     `json:"codec_times"`

@@ -41,6 +41,7 @@ type Set struct {
 	H2Window          int    `json:"h2_window,omitempty"`
 	H2WindowDynamic   bool   `json:"h2_window_dynamic,omitempty"`
 	EndOfMessage      string `json:"end_of_message,omitempty"`
+	HTTPCache         string `json:"http_cache,omitempty"`
 	ChunkedAboveBytes int    `json:"chunked_above_bytes,omitempty"`
 	Processors        int    `json:"processors"`
 	GOGC              int64  `json:"gogc"`
@@ -78,6 +79,9 @@ func newSet(config *Config, socket *socketState, security *security) Set {
 	set.Processors, set.GOGC, set.MemoryLimitBytes = runtimeState()
 	if socket != nil {
 		set.Nagle, set.ReceiveBytes = socket.Nagle, socket.ReceiveBytes
+	}
+	if config.Stack.HTTPCache != "none" {
+		set.HTTPCache = config.Stack.HTTPCache
 	}
 	if set.EndOfMessage == "chunked" {
 		set.ChunkedAboveBytes = chunkedAboveBytes

@@ -21,14 +21,16 @@ type rest struct {
 	*web
 	// binding is rest, sse or websocket.
 	binding string
-	codec   codec.Codec
-	calls   *Calls
+	// httpCache is none, revalidate or proxy.
+	httpCache string
+	codec     codec.Codec
+	calls     *Calls
 	// errorBody is the body of an answer with that status.
 	errorBody func(status int, text string) codec.Body
 }
 
 func newREST(config *Config, of *contract.Contract, calls *Calls, security *tls.Config) *rest {
-	r := &rest{binding: config.Stack.Binding, codec: restCodec(config, of), calls: calls}
+	r := &rest{binding: config.Stack.Binding, httpCache: config.Stack.HTTPCache, codec: restCodec(config, of), calls: calls}
 	r.errorBody = func(_ int, text string) codec.Body { return r.codec.ErrorBody(text) }
 	if of.HasErrorInfo && r.codec.Name == "json" {
 		r.errorBody = func(status int, text string) codec.Body { return codec.ErrorInfo(http.StatusText(status), text) }
@@ -144,6 +146,9 @@ func (r *rest) serve(w http.ResponseWriter, request *http.Request, operation *co
 	if err != nil {
 		r.failCall(w, request, route, err)
 		return err
+	}
+	if r.allowCaches(w, request, operation.EntityTag) {
+		return nil
 	}
 	answer, err := operation.Answer(message)
 	if err != nil {

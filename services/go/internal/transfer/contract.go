@@ -15,13 +15,13 @@ import (
 func New(helloBytes int) *contract.Contract {
 	text := Text(helloBytes)
 	hello, raw := &pb.HelloReply{Text: text}, &pb.HelloBytesReply{Text: []byte(text)}
-	get := contract.Route{Method: http.MethodGet}
+	get, tag := contract.Route{Method: http.MethodGet}, EntityTag(text)
 	return &contract.Contract{
 		Name:    "transfer",
 		Service: "Transfer",
 		Operations: []contract.Operation{
-			contract.Unary("Hello", func(*pb.HelloRequest) (*pb.HelloReply, error) { return hello, nil }).WithRoute(get),
-			contract.Unary("HelloBytes", func(*pb.HelloRequest) (*pb.HelloBytesReply, error) { return raw, nil }).WithRoute(get),
+			contract.Unary("Hello", func(*pb.HelloRequest) (*pb.HelloReply, error) { return hello, nil }).WithRoute(get).WithEntityTag(tag),
+			contract.Unary("HelloBytes", func(*pb.HelloRequest) (*pb.HelloBytesReply, error) { return raw, nil }).WithRoute(get).WithEntityTag(tag),
 			contract.Unary("Submit", submit),
 			contract.Unary("Upload", upload),
 			{Name: "UploadStream", Stream: &contract.Stream{FromClient: true, Serve: uploadStream}},

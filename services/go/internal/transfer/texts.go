@@ -1,7 +1,9 @@
 package transfer
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"strings"
 )
 
@@ -33,6 +35,16 @@ func Text(bytes int) string {
 		text.WriteByte(alphabet[z>>(6*(at%charactersPerOutput))&63])
 	}
 	return text.String()
+}
+
+// entityTagBytes of SHA-256 are in an entity tag.
+const entityTagBytes = 16
+
+// EntityTag is that of Hello's replies: a weak one, because replies of all codecs and codings
+// have it (RFC 9110 section 8.8.1).
+func EntityTag(text string) string {
+	digest := sha256.Sum256([]byte(text))
+	return `W/"` + hex.EncodeToString(digest[:entityTagBytes]) + `"`
 }
 
 // FillPattern fills chunk with the contract's pattern from that byte on.

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_stack::{
-    Binding, Codec, Compression, EndOfMessage, Reply, Security, SoapVersion, TokenCache, Transport,
+    Binding, Codec, Compression, EndOfMessage, HttpCache, Reply, Security, SoapVersion, TokenCache,
+    Transport,
 };
 
 use crate::faults::FaultSwitches;
@@ -76,6 +77,9 @@ pub struct Stack {
     /// How the end of a reply is marked.
     #[serde(default)]
     pub end_of_message: EndOfMessage,
+    /// What caches of HTTP make of replies.
+    #[serde(default)]
+    pub http_cache: HttpCache,
     /// How long the service waits before it closes a connection, in milliseconds.
     #[serde(default)]
     pub close_delay_ms: u64,
@@ -280,6 +284,7 @@ fn remedy(option: &str) -> &'static str {
         "stack.transport" => "use transport=http/1.0, http/1.1, http/2 or tcp",
         "stack.security" => "use security=none, tls or mtls",
         "stack.end_of_message" => "use end_of_message=content-length, chunked or until-close",
+        "stack.http_cache" => "use http_cache=none, revalidate or proxy",
         "stack.token_cache" => "use token_cache=names or token_cache=names+texts",
         "stack.reply" => "use reply=two-way or reply=one-way",
         "socket.writes" => "use writes=joined or writes=split",

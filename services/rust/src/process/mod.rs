@@ -299,6 +299,7 @@ fn settings(
         "compression_level": stack.compression.level(),
         "security": stack.security,
         "end_of_message": stack.end_of_message,
+        "http_cache": stack.http_cache,
         "close_delay_ms": stack.close_delay_ms,
         "hello_bytes": config.store.hello_bytes,
         "accounts": config.store.accounts,

@@ -8,7 +8,7 @@ use wirelab_contract::workload::HELLO_BYTES_MAX;
 use wirelab_contract::{Contract, Operation};
 use wirelab_stack::axes::find;
 use wirelab_stack::rules::first_broken;
-use wirelab_stack::{AxisMap, Binding, Codec, Compression, Reply, Security, Transport};
+use wirelab_stack::{AxisMap, Binding, Codec, Compression, HttpCache, Reply, Security, Transport};
 
 use crate::connection::listener::{local, loopback};
 use crate::connection::tls;
@@ -45,6 +45,7 @@ pub(crate) fn check(config: &ServiceConfig) -> Result<Contract, Refusal> {
     // From the general to the special: the first refusal should name the widest mistake.
     check_offer(config, contract)?;
     check_text(&config.stack, contract)?;
+    check_http_cache(&config.stack, contract)?;
     check_writes(config)?;
     check_windows(config)?;
     check_rules(config)?;
@@ -214,6 +215,10 @@ fn axes(config: &ServiceConfig) -> AxisMap {
     set("compression", stack.compression.name());
     set("security", stack.security.name());
     set("end_of_message", stack.end_of_message.name());
+    // Whether there is a proxy is not for the service to know.
+    if stack.http_cache != HttpCache::None {
+        set("http_cache", HttpCache::Revalidate.name());
+    }
     set("reply", stack.reply.name());
     // Versions and caches that are named belong to somebody, also at their default.
     if let Some(version) = stack.soap {
@@ -242,6 +247,19 @@ fn axes(config: &ServiceConfig) -> AxisMap {
         set("server.h2_window", &bytes.to_string());
     }
     axes
+}
+
+/// Refuses to let caches keep replies that depend on what was stored.
+fn check_http_cache(stack: &Stack, contract: Contract) -> Result<(), Refusal> {
+    if stack.http_cache == HttpCache::None || contract == Contract::Transfer {
+        return Ok(());
+    }
+    let message = format!("{contract} has no reply with an entity tag: only transfer's Hello has");
+    Err(Refusal::new(
+        "stack.http_cache",
+        message,
+        "use http_cache=none",
+    ))
 }
 
 fn check_text(stack: &Stack, contract: Contract) -> Result<(), Refusal> {

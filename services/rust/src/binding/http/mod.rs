@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, Response, Version, header};
+use axum::http::{Request, Response, StatusCode, Version, header};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -130,6 +130,12 @@ impl Framing {
     fn apply(self, mut response: Response<ReplyBody<Body>>) -> Response<ReplyBody<Body>> {
         if self.old {
             *response.version_mut() = Version::HTTP_10;
+        }
+        // axum states the length of a reply without content, also of one that stands for another,
+        // whose length it would be (RFC 9110 section 8.6).
+        if response.status() == StatusCode::NOT_MODIFIED {
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+            return response;
         }
         if !self.without_length {
             return response;

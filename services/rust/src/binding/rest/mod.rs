@@ -1,5 +1,6 @@
 //! `rest@rust`: every contract over HTTP, on axum and hyper.
 
+mod caching;
 mod error_response;
 mod negotiation;
 mod petclinic;
@@ -45,9 +46,16 @@ pub(crate) fn router(state: &Arc<ServiceState>) -> Router {
     let served =
         // The codec text has a form for Hello's reply only.
         |operation: &Operation| state.stack.codec != Codec::Text || *operation == Operation::Hello;
-    let routes = Operation::all_of(state.contract)
+    let is_kept = |operation: &Operation| {
+        state.contract == Contract::Transfer
+            && operation.rest().is_some_and(|(method, _)| method == "GET")
+    };
+    let (kept, others): (Vec<_>, Vec<_>) = Operation::all_of(state.contract)
         .filter(served)
-        .fold(Router::new(), add_route);
+        .partition(is_kept);
+    let kept = kept.into_iter().fold(Router::new(), add_route);
+    let routes = others.into_iter().fold(Router::new(), add_route);
+    let routes = routes.merge(caching::layer(kept, state));
     let routes = match state.contract {
         Contract::Stream => routes.merge(streams::routes(state.stack.binding)),
         _ => routes,

@@ -33,6 +33,7 @@ public record Configuration(
             String security,
             String soap,
             String endOfMessage,
+            String httpCache,
             String parser) {
         /** The parser of XML that the stack's library takes by itself. */
         public static final String DEFAULT_PARSER = "default";
@@ -113,7 +114,7 @@ public record Configuration(
 
     private static Stack stack(Section top) throws Refusal {
         Section stack = top.section("stack", "binding", "codec", "compression", "transport",
-                "security", "soap", "end_of_message", "close_delay_ms", "reply", "parser");
+                "security", "soap", "end_of_message", "http_cache", "close_delay_ms", "reply", "parser");
         if (stack.integer("close_delay_ms", 0, Integer.MAX_VALUE, 0) > 0) {
             throw new Refusal("stack.close_delay_ms", "the libraries of the Java service close at once",
                     "use close_delay_ms=0, or a service in Rust");
@@ -132,6 +133,7 @@ public record Configuration(
                 stack.text("security", "none"),
                 stack.text("soap", "1.1"),
                 stack.text("end_of_message", "content-length"),
+                stack.text("http_cache", "none"),
                 stack.text("parser", Stack.DEFAULT_PARSER));
     }
 

@@ -25,6 +25,7 @@ record Offer(
         List<String> securities,
         List<String> soapVersions,
         List<String> ends,
+        List<String> httpCaches,
         List<String> sockets,
         List<String> contracts,
         List<String> stores,
@@ -75,6 +76,7 @@ record Offer(
                 words(fields, "security", "none"),
                 words(fields, "soap", "1.1"),
                 words(fields, "end_of_message", "content-length"),
+                words(fields, "http_cache", "none"),
                 words(fields, "sockets", "tcp"),
                 words(fields, "contracts"),
                 words(fields, "stores", "memory"),
@@ -108,6 +110,7 @@ record Offer(
                 union(own, Offer::securities),
                 union(own, Offer::soapVersions),
                 union(own, Offer::ends),
+                union(own, Offer::httpCaches),
                 union(own, Offer::sockets),
                 union(own, Offer::contracts),
                 union(own, Offer::stores),
@@ -137,6 +140,7 @@ record Offer(
         word("stack.compression", stack.compression(), offer.compressions, who);
         word("stack.security", stack.security(), offer.securities, who);
         word("stack.end_of_message", stack.endOfMessage(), offer.ends, who);
+        word("stack.http_cache", stack.httpCache(), offer.httpCaches, who);
         checkCombinations(config);
         checkAddress("listen", config.listen(), offer.sockets.contains("unix"), true);
         checkAddress("metrics_listen", config.metricsListen(), false, false);
@@ -182,6 +186,11 @@ record Offer(
         word("stack.parser", stack.parser(),
                 union(with(stack.binding(), stack.codec()), Offer::parsers),
                 stack.codec() + " in Java");
+        if (!stack.httpCache().equals("none") && !config.contract().equals("transfer")) {
+            throw new Refusal("stack.http_cache",
+                    config.contract() + " has no reply with an entity tag: only transfer's Hello has",
+                    "use http_cache=none");
+        }
         if (http2 && !stack.endOfMessage().equals("content-length")) {
             throw new Refusal("stack.end_of_message", "HTTP/2 frames carry their own end (RFC 9113 section 8.1)",
                     "use end_of_message=content-length or transport=http/1.1");

@@ -1,5 +1,6 @@
 package wirelab.service.contract;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** The contract {@code transfer}: limits and errors; the text that Hello answers. */
@@ -9,6 +10,9 @@ public final class Transfer implements Model {
     public static final int BYTES_MAX = 64 << 20;
 
     private static final int CHUNK_BYTES_MAX = 1 << 20;
+
+    /** Half of the digits of SHA-256. */
+    private static final int ENTITY_TAG_DIGITS = 32;
 
     private final String text;
 
@@ -25,6 +29,15 @@ public final class Transfer implements Model {
     /** What Hello answers. */
     public String text() {
         return text;
+    }
+
+    /**
+     * The entity tag of Hello's replies: a weak one, because replies of all codecs and codings have it
+     * (RFC 9110 section 8.8.1).
+     */
+    public String entityTag() {
+        String digest = sha256(text.getBytes(StandardCharsets.US_ASCII));
+        return "W/\"" + digest.substring(0, ENTITY_TAG_DIGITS) + "\"";
     }
 
     /** Whether a batch of that name and number of records is taken. */

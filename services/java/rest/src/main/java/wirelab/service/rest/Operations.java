@@ -2,10 +2,13 @@ package wirelab.service.rest;
 
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import jakarta.servlet.ServletException;
+import org.springframework.http.CacheControl;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
@@ -19,19 +22,32 @@ import wirelab.service.contract.ApplicationError;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
 import wirelab.service.contract.StoreUnavailable;
+import wirelab.service.contract.Transfer;
 import wirelab.service.web.MediaTypes;
 import wirelab.service.web.Weights;
 
 /** The operations of a contract at their paths: one handler for all of them. */
 final class Operations {
+    /** For which a proxy does not ask again. */
+    private static final Duration FRESH = Duration.ofHours(1);
+
     private final Model model;
     private final Codec codec;
     private final Calls calls;
+    private final CacheControl cacheControl;
+    private final String entityTag;
 
-    Operations(Model model, Codec codec, Calls calls) {
+    /** {@code httpCache} is what caches make of replies: none, revalidate or proxy. */
+    Operations(Model model, Codec codec, Calls calls, String httpCache) {
         this.model = model;
         this.codec = codec;
         this.calls = calls;
+        cacheControl = switch (httpCache) {
+            case "revalidate" -> CacheControl.noCache();
+            case "proxy" -> CacheControl.maxAge(FRESH).cachePublic();
+            default -> null;
+        };
+        entityTag = cacheControl == null ? null : ((Transfer) model).entityTag();
     }
 
     RouterFunction<ServerResponse> routes() {
@@ -54,9 +70,23 @@ final class Operations {
                         .body(codec.error(path + " takes " + method + " only"));
             }
             try (Calls.Call call = tally.begin()) {
+                Optional<ServerResponse> known =
+                        isKept(method) ? request.checkNotModified(entityTag) : Optional.empty();
+                if (known.isPresent()) {
+                    return describe(ServerResponse.from(known.get()), method).build();
+                }
                 return answer(call, exchange, request, method);
             }
         });
+    }
+
+    /** The fields that caches read, where they may keep the reply. */
+    private ServerResponse.BodyBuilder describe(ServerResponse.BodyBuilder response, HttpMethod method) {
+        return isKept(method) ? response.eTag(entityTag).cacheControl(cacheControl) : response;
+    }
+
+    private boolean isKept(HttpMethod method) {
+        return cacheControl != null && method == HttpMethod.GET;
     }
 
     /** Reads and answers. The reply is written when this call is over, by Spring. */
@@ -76,7 +106,7 @@ final class Operations {
                     : null; // what is asked by GET has no fields
             Object reply = exchange.answer(call, message);
             call.replied(new CodedReply(codec, exchange.reply(), reply));
-            return ServerResponse.ok()
+            return describe(ServerResponse.ok(), method)
                     .header(HttpHeaders.CONTENT_TYPE, codec.contentType())
                     .body(reply);
         } catch (StoreUnavailable error) {

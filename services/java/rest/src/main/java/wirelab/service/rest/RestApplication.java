@@ -59,6 +59,6 @@ public class RestApplication {
             wirelab.service.Configuration configuration, Model model, Codec codec, Calls calls) {
         return model instanceof Stream stream
                 ? new StreamOperations(stream, codec, calls, configuration.stack().binding().equals("sse")).routes()
-                : new Operations(model, codec, calls).routes();
+                : new Operations(model, codec, calls, configuration.stack().httpCache()).routes();
     }
 }

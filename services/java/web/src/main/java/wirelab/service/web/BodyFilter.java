@@ -74,6 +74,9 @@ public final class BodyFilter implements Filter {
     }
 
     private void send(HttpServletRequest request, HttpServletResponse response, byte[] body) throws IOException {
+        if (response.getStatus() == HttpServletResponse.SC_NOT_MODIFIED) {
+            return; // its length would be that of the reply that is not sent (RFC 9110 section 8.6)
+        }
         // A reply without content, as of status 204, has nothing to be coded.
         if (coding != Coding.NONE && body.length > 0) {
             response.setHeader("Vary", "Accept-Encoding");

@@ -103,6 +103,7 @@ public final class Connectors {
         }
         set.put("threads_max", protocol.getMaxThreads());
         set.put("end_of_message", configuration.stack().endOfMessage());
+        set.put("http_cache", configuration.stack().httpCache());
         if (configuration.stack().transport().equals("http/2")) {
             Http2Protocol http2 = (Http2Protocol) connector.findUpgradeProtocols()[0];
             set.put("h2_window", http2.getInitialWindowSize());
