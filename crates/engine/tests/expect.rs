@@ -5,7 +5,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::support::engine::{judge_replies, reply, run_calls};
+use crate::support::engine::{judge_replies, reply, run_calls, run_group_calls};
 use crate::support::{drive, each_request, group, plan, server};
 
 const JSON: &str = r#"{"id": 7, "user": {"name": "Ada", "tags": ["a", "b"]}, "price": 1.0}"#;
@@ -267,5 +267,55 @@ fn expectations_that_no_reply_can_meet_are_refused() {
     ] {
         let message = refused(expect);
         assert!(message.contains(text), "{text}: {message}");
+    }
+}
+
+/// By contracts/README.md, Caches: of the 14 bytes `Hello, wirelab`.
+const HELLO_TAG: &str = "W/\"d817e18f0eab80749853138b46f9c663\"";
+
+#[test]
+fn only_the_confirmation_of_a_known_reply_is_right() {
+    let not_modified = "HTTP/1.1 304 Not Modified\r\n";
+    let whole = reply("200 OK", r#"{"text":"Hello, wirelab"}"#);
+    for (answer, errors, reason) in [
+        (format!("{not_modified}ETag: {HELLO_TAG}\r\n\r\n"), 0, "[]"),
+        (
+            format!("{not_modified}ETag: \"other\"\r\n\r\n"),
+            20,
+            "header etag: expected",
+        ),
+        (format!("{not_modified}\r\n"), 20, "there is none"),
+        (whole, 20, "HTTP status 200"),
+    ] {
+        let group = run_group_calls(
+            json!({
+                "stack": {"binding": "rest", "codec": "json", "transport": "http/1.1",
+                    "http_cache": "revalidate"},
+                "workload": {"kind": "contract", "contract": "transfer", "operation": "Hello",
+                    "bytes": 14},
+            }),
+            move |_| answer.clone(),
+        );
+        assert_eq!(group["errors"], json!(errors), "{group}");
+        let examples = group["error_examples"].to_string();
+        assert!(examples.contains(reason), "{examples}");
+    }
+}
+
+#[test]
+fn a_reply_that_no_cache_keeps_is_refused() {
+    for cache in ["revalidate", "proxy"] {
+        let mut plan = plan("127.0.0.1:9");
+        plan["groups"][0]["stack"] = json!({"binding": "rest", "codec": "json",
+            "transport": "http/1.1", "http_cache": cache, "via": "nginx"});
+        plan["groups"][0]["workload"] = json!({"kind": "contract", "contract": "transfer",
+            "operation": "Submit", "bytes": 14});
+        let (code, event, _) = drive(&plan);
+        assert_eq!(code, 2, "{event}");
+        let message = event["message"].to_string();
+        assert!(
+            message.contains("no cache keeps replies to Submit"),
+            "{message}"
+        );
     }
 }

@@ -138,6 +138,19 @@ pub fn run_calls(
     workload: Value,
     answer: impl Fn(usize) -> String + Send + Sync + 'static,
 ) -> Value {
+    let http = json!({"kind": "http", "method": "GET", "path": "/"});
+    let mut whole = json!({"workload": http});
+    for (key, value) in workload.as_object().expect("an object") {
+        whole["workload"][key] = value.clone();
+    }
+    run_group_calls(whole, answer)
+}
+
+/// Twenty calls of a group with these keys, each answered by `answer`; the group of the result.
+pub fn run_group_calls(
+    keys: Value,
+    answer: impl Fn(usize) -> String + Send + Sync + 'static,
+) -> Value {
     let (address, _) = server(move |stream, seen| {
         each_request(stream, &seen, |stream, number| {
             stream.write_all(answer(number).as_bytes()).is_ok()
@@ -146,8 +159,8 @@ pub fn run_calls(
     let mut plan = plan(&address);
     plan["groups"][0]["window"] = json!({"calls": {"calls": 20, "max_s": 20.0}});
     plan["groups"][0]["timeout_s"] = json!(10.0);
-    for (key, value) in workload.as_object().expect("an object") {
-        plan["groups"][0]["workload"][key] = value.clone();
+    for (key, value) in keys.as_object().expect("an object") {
+        plan["groups"][0][key] = value.clone();
     }
     group(&plan)
 }
