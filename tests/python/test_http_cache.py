@@ -43,10 +43,10 @@ def test_each_cache_saves_what_it_keeps(tmp_path: Path) -> None:
         assert (trial.result.errors, trial.result.ok) == (0, 400)
         checks = {check.name: check for check in trial.checks}
         assert checks["calls counted"].outcome == "ok", checks["calls counted"]
-    assert whole.result.bytes_received > 400 * 20_000
-    assert asked.result.bytes_received < 400 * 400
+    assert (whole.result.bytes_received or 0) > 400 * 20_000
+    assert 0 < (asked.result.bytes_received or 0) < 400 * 400
     assert asked.service.calls_seen == 400
-    assert kept.result.bytes_received > 400 * 20_000
+    assert (kept.result.bytes_received or 0) > 400 * 20_000
     assert kept.service.calls_seen == 1
 
 

@@ -308,6 +308,14 @@ pub const TABLE: &[Axis] = &[
         SWITCH,
     ),
     axis(
+        // A connection per call would else measure a handshake that clients without a store of
+        // tickets do not have.
+        "client.tls_resumption",
+        "handshakes of TLS resume an earlier session of the client (RFC 8446 section 2.2)",
+        Side::Caller,
+        SWITCH,
+    ),
+    axis(
         "server.h2_window",
         "HTTP/2 window offered for requests, bytes",
         Side::Service,
@@ -345,6 +353,12 @@ pub const TABLE: &[Axis] = &[
         Security::NAMES,
     )
     .meant(&["tls"]),
+    axis(
+        "ws_security",
+        "of SOAP messages (OASIS WS-Security); username-token: name and password in their header",
+        Side::Both,
+        &["none", "username-token"],
+    ),
     axis(
         "via",
         "proxy between caller and service, started by the lab; none: calls go straight to the service",

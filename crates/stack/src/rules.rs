@@ -142,6 +142,11 @@ fn of_bindings() -> Vec<Rule> {
             "caches of HTTP keep replies to GET (RFC 9111 section 3), which only rest has",
         ),
         belongs(
+            "ws_security",
+            &[not("binding", &["soap"])],
+            "only messages of soap have a header for it",
+        ),
+        belongs(
             "reply",
             &[not("binding", &["raw"])],
             "only raw has a report of what was processed, which calls without a reply need",
@@ -267,6 +272,11 @@ fn of_sockets() -> Vec<Rule> {
         "client.h2_wait_settings",
         &[not("transport", &["http/2"])],
         "only HTTP/2 has SETTINGS",
+    ));
+    rules.push(belongs(
+        "client.tls_resumption",
+        &[is("security", &["none"])],
+        "there is no TLS session to resume",
     ));
     rules.push(rule(
         [is("socket", &["unix"]), is("reply", &["one-way"])],
@@ -514,6 +524,7 @@ fn of_caller(caller: &Caller) -> Vec<Rule> {
             "a user waits for its reply on a connection of its own",
         ),
         ("http_cache", "it keeps no replies"),
+        ("ws_security", "it writes no header of SOAP"),
         ("security", "the lab hands it no certificates"),
         ("socket", "the lab gives it an address and a port"),
     ];

@@ -54,6 +54,8 @@ pub struct Stack {
     pub server: SocketAxes,
     /// Security of the transport.
     pub security: Security,
+    /// The client resumes TLS sessions.
+    pub tls_resumption: bool,
     /// Whether a service of petclinic checks requests against the limits of fields.
     pub validation: bool,
     /// What the client encodes token-xml from.
@@ -162,6 +164,7 @@ impl Stack {
                 h2_wait_settings: false,
             },
             security: word(axes, "security"),
+            tls_resumption: axes.value("client.tls_resumption") == "on",
             validation: axes.value("validation") == "on",
             token_source: word(axes, "token_source"),
             token_cache: word(axes, "token_cache"),

@@ -546,6 +546,24 @@ def _connections(trial: Trial) -> Check:
     return Check.judge("connections", right and agreed, reason)
 
 
+def _resumption(trial: Trial) -> Check | None:
+    """Whether handshakes resumed sessions where the stack has that: all but those of the first
+    connections, which have no session yet."""
+    if not trial.point.axes.client.tls_resumption:
+        return None
+    name = "TLS resumption"
+    opened = trial.total(lambda one: one.connections_opened)
+    resumed = trial.total(lambda one: one.connections_resumed)
+    peak = trial.total(lambda one: one.connections_peak)
+    if opened is None or resumed is None or peak is None:
+        return Check.unmeasurable(name, "the engine's counts are not in the record")
+    reason = f"{resumed:,} of {format_count(opened, 'handshake')} resumed a session"
+    if opened <= peak:
+        reason += "; every connection is kept, so that none had one to resume"
+        return Check.judge(name, False, reason)
+    return Check.judge(name, opened - resumed <= peak + spare_connections(trial), reason)
+
+
 def _steal(trial: Trial) -> Check:
     steal, window = trial.engine.steal_s, trial.whole_s
     if steal is None or not window:
@@ -571,6 +589,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     background.check,
     clients.check,
     _counters,
+    _resumption,
     _check_bottleneck,
     _idle_cpu,
     _others_cpu,

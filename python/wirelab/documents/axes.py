@@ -36,6 +36,7 @@ Writes = Literal["joined", "split"]
 Congestion = Literal["cubic", "bbr", "reno"]
 AfterIdle = Literal["restart", "keep"]
 Security = Literal["none", "tls", "mtls"]
+WsSecurity = Literal["none", "username-token"]
 Via = Literal["none", "nginx", "haproxy", "caddy"]
 ViaUpstream = Literal["same", "http/1.0", "http/1.1", "http/2"]
 Store = Literal["memory", "sqlite", "h2", "hsqldb", "postgres"]
@@ -71,11 +72,13 @@ AxisName = Literal[
     "server.tcp_window",
     "client.h2_window",
     "client.h2_wait_settings",
+    "client.tls_resumption",
     "server.h2_window",
     "congestion",
     "initial_window",
     "after_idle",
     "security",
+    "ws_security",
     "via",
     "via_upstream",
     "via_buffering",
@@ -118,11 +121,13 @@ _DEFAULTS = {
     "server.tcp_window": "kernel",
     "client.h2_window": "engine",
     "client.h2_wait_settings": "off",
+    "client.tls_resumption": "off",
     "server.h2_window": "library",
     "congestion": "cubic",
     "initial_window": "kernel",
     "after_idle": "restart",
     "security": "none",
+    "ws_security": "none",
     "via": "none",
     "via_upstream": "same",
     "via_buffering": "on",
@@ -197,6 +202,8 @@ class SocketAxes(msgspec.Struct, frozen=True, kw_only=True):
     None: engine. Server: HTTP/2 window offered for requests, bytes; None: library."""
     h2_wait_settings: bool = False
     """open streams only after the server's SETTINGS, so that none exceeds its limit."""
+    tls_resumption: bool = False
+    """handshakes of TLS resume an earlier session of the client (RFC 8446 section 2.2)."""
     cpu_percent: int | None
     """Client: share of one core that the caller gets, for slow devices; all: whatever is there;
     None: all. Server: share of one core that the service gets, for slow devices; all: whatever
@@ -241,6 +248,9 @@ class Axes(msgspec.Struct, frozen=True, kw_only=True):
     """of a pause, at both ends of a link; restart: it shrinks TCP's congestion window."""
     security: Security
     """of the transport; mtls: the client shows a certificate too."""
+    ws_security: WsSecurity
+    """of SOAP messages (OASIS WS-Security); username-token: name and password in their
+    header."""
     via: Via
     """proxy between caller and service, started by the lab; none: calls go straight to the
     service."""
@@ -316,6 +326,7 @@ class Axes(msgspec.Struct, frozen=True, kw_only=True):
                 "initial_window": _number(full["initial_window"]),
                 "after_idle": full["after_idle"],
                 "security": full["security"],
+                "ws_security": full["ws_security"],
                 "via": full["via"],
                 "via_upstream": full["via_upstream"],
                 "via_buffering": _SWITCHES.get(full["via_buffering"]),
@@ -341,6 +352,7 @@ class Axes(msgspec.Struct, frozen=True, kw_only=True):
                     "tcp_window": _number(full["client.tcp_window"]),
                     "h2_window": _number(full["client.h2_window"]),
                     "h2_wait_settings": _SWITCHES.get(full["client.h2_wait_settings"]),
+                    "tls_resumption": _SWITCHES.get(full["client.tls_resumption"]),
                     "cpu_percent": _number(full["client.cpu"]),
                 },
                 "server": {

@@ -140,6 +140,8 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Connections opened in the whole run, warm-up included."""
     connections_peak: int
     """Most connections open at one time."""
+    connections_resumed: int = 0
+    """Handshakes of TLS that resumed an earlier session, in the whole run."""
     cpu_s: float
     """CPU seconds of the load threads within the window (all groups share them)."""
     ended: int = 0

@@ -499,6 +499,10 @@ class Stack(
     """TCP_QUICKACK set again after every receive"""
     client_tcp_window: str | None = msgspec.field(name="client.tcp_window", default=None)
     """SO_RCVBUF in bytes"""
+    client_tls_resumption: Literal["off", "on"] | None = msgspec.field(
+        name="client.tls_resumption", default=None
+    )
+    """handshakes of TLS resume an earlier session of the client (RFC 8446 section 2.2)"""
     client_writes: Literal["joined", "split"] | None = msgspec.field(
         name="client.writes", default=None
     )
@@ -597,6 +601,9 @@ class Stack(
     transport"""
     work: Literal["decode", "frame"] | None = None
     """decode: every reply in full; frame: status, length and frame only"""
+    ws_security: Literal["none", "username-token"] | None = None
+    """of SOAP messages (OASIS WS-Security); username-token: name and password in their
+    header"""
 
 
 class Stage(

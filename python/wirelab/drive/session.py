@@ -257,6 +257,7 @@ def _make_stack_plan(
         **amount.group(),
         **endpoint.group(),
         "stack": stack.engine_stack(),
+        **stack.login(),
         "workload": call.request.workload,
     }
     return {**table.thread_options(), "groups": [group]}

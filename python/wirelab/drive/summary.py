@@ -189,6 +189,8 @@ class DriveResult(msgspec.Struct, frozen=True, kw_only=True):
     """Calls under way, averaged over the window."""
     connections_opened: int
     connections_peak: int
+    connections_resumed: int = 0
+    """Handshakes of TLS that resumed an earlier session."""
     connections_failed: int = 0
     """Attempts to connect that failed, and connections that ended without a whole reply."""
     reconnect_pause_s: float = 0.0
@@ -249,6 +251,7 @@ def summary(outcome: Outcome, amount: Amount) -> DriveResult:
         concurrency=group.concurrency,
         connections_opened=group.connections_opened,
         connections_peak=group.connections_peak,
+        connections_resumed=group.connections_resumed or 0,
         connections_failed=group.connections_failed,
         reconnect_pause_s=group.reconnect_pause_s,
         reconnect_delay_s=amount.reconnect_delay_s,

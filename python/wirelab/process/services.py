@@ -70,7 +70,7 @@ class Settings:
             "listen": listen.listen,
             **tls,
             "metrics_listen": ANY_PORT,
-            "store": {"hello_bytes": self.hello_bytes, **self.store},
+            "store": {"hello_bytes": self.hello_bytes, **self.store, **stack.login()},
             "socket": stack.service_socket(),
             "processors": self.processors,
             "collector": self.collector,

@@ -186,6 +186,7 @@ class GroupResult:
     queue_max: int | None = None
     connections_opened: int | None = None
     connections_peak: int | None = None
+    connections_resumed: int | None = None
     connections_failed: int | None = None
     reconnect_pause_s: float | None = None
     bytes_sent: int | None = None

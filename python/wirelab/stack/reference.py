@@ -18,6 +18,10 @@ from wirelab.stack import rules as legality
 from wirelab.stack.axes import AxisMap
 from wirelab.stack.suggestions import did_you_mean
 
+LOGIN = MappingProxyType({"username": "wirelab", "password": "wirelab"})
+"""Of services that ask for a UsernameToken. They listen at loopback or on a link of the lab, so the
+password protects nothing."""
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -108,6 +112,11 @@ class Stack:
         if axes.close_delay_ms:
             stack["close_delay_ms"] = axes.close_delay_ms
         return stack
+
+    def login(self) -> dict[str, str]:
+        """Name and password that the service asks for and callers send, as keys of ``store`` and of
+        a group in the engine's plan; empty if it asks for none."""
+        return dict(LOGIN) if self.axes.ws_security == "username-token" else {}
 
     def service_socket(self) -> dict[str, object]:
         """The object ``socket`` of a service's configuration."""

@@ -126,6 +126,7 @@ def _group(experiment: Experiment, planned: PlannedTrial, endpoint: Endpoint) ->
         **endpoint.group(),
         **_authority(planned.cell.external),
         "stack": planned.cell.stack.engine_stack(),
+        **planned.cell.stack.login(),
         "timeout_s": experiment.timeout,
         "drain_s": experiment.drain,
     }

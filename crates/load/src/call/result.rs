@@ -266,6 +266,9 @@ pub struct GroupOutcome {
     pub connections_opened: u64,
     /// Most connections open at one time.
     pub connections_peak: u64,
+    /// Handshakes of TLS that resumed an earlier session, in the whole run.
+    #[serde(default)]
+    pub connections_resumed: u64,
     /// Attempts to connect that failed, and connections that ended without a whole reply, in
     /// the whole run.
     #[serde(default)]

@@ -252,6 +252,11 @@ impl Connection {
         }
     }
 
+    /// Its handshake of TLS resumed an earlier session.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.is_resumed())
+    }
+
     fn establish(&mut self, now: u64) -> Option<u64> {
         let first = !self.established;
         self.established = true;

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection};
+use rustls::{ClientConfig, ClientConnection, HandshakeKind};
 
 use crate::call::error::{CodedError, ErrorCode};
 
@@ -75,6 +75,11 @@ impl Tls {
     /// Messages of a session may be sealed: the server has proven who it is.
     pub(crate) fn ready(&self) -> bool {
         !self.connection.is_handshaking()
+    }
+
+    /// The handshake resumed an earlier session (RFC 8446 section 2.2).
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
     /// Appends the records that hold `plain` to `out`, and before them

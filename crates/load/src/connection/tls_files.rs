@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 
-use wirelab_stack::{Security, Transport};
+use wirelab_stack::{Security, Stack, Transport};
 
 use crate::call::fault;
 use crate::call::result::Fault;
@@ -42,7 +42,7 @@ impl Secure {
             )
         })?;
         Ok(Some(Secure {
-            config: Arc::new(config(files, group.stack.transport)?),
+            config: Arc::new(config(files, &group.stack)?),
             name,
             must_choose: group.stack.transport == Transport::Http2,
         }))
@@ -71,7 +71,7 @@ fn host(authority: &str) -> &str {
     host.trim_start_matches('[').trim_end_matches(']')
 }
 
-fn config(files: &plan::Tls, transport: Transport) -> Result<ClientConfig, Fault> {
+fn config(files: &plan::Tls, stack: &Stack) -> Result<ClientConfig, Fault> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -88,9 +88,10 @@ fn config(files: &plan::Tls, transport: Transport) -> Result<ClientConfig, Fault
         }
         _ => builder.with_no_client_auth(),
     };
-    config.alpn_protocols = protocols(transport);
-    // A connection per call would else measure a handshake that few other clients have.
-    config.resumption = Resumption::disabled();
+    config.alpn_protocols = protocols(stack.transport);
+    if !stack.tls_resumption {
+        config.resumption = Resumption::disabled();
+    }
     // For `wirelab dissect --keylog`. Without the variable no secret is derived for a log.
     if std::env::var_os("SSLKEYLOGFILE").is_some() {
         config.key_log = Arc::new(rustls::KeyLogFile::new());

@@ -86,6 +86,7 @@ impl Merged {
         self.totals.ended += group.totals.ended;
         self.totals.warmup += group.totals.warmup;
         self.totals.opened += group.totals.opened;
+        self.totals.resumed += group.totals.resumed;
         // An upper bound: the threads need not have their peaks at the same time.
         self.totals.peak += group.totals.peak;
         self.totals.last_done = self.totals.last_done.max(group.totals.last_done);
@@ -159,6 +160,7 @@ impl Merged {
             queue_max: self.queue_max as u64,
             connections_opened: totals.opened,
             connections_peak: totals.peak as u64,
+            connections_resumed: totals.resumed,
             connections_failed: self.connections_failed,
             reconnect_pause_s: seconds(self.reconnect_pause_ns),
             bytes_sent: recorder.bytes_sent,

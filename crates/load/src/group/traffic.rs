@@ -141,6 +141,7 @@ impl Group {
         connection.served |= whole && events.answered;
         let (started, connect_ns) = (connection.started, connection.handshake_done(at));
         if let Some(ns) = connect_ns {
+            self.totals.resumed += u64::from(connection.is_resumed());
             self.connected(started, ns, turn.span);
         }
         let goes_on = self.stop_streams(slot, &stopped, turn.span);

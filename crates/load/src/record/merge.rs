@@ -149,6 +149,7 @@ fn add_group(mine: &mut GroupOutcome, mut theirs: GroupOutcome) -> Result<(), Fa
     mine.queue_max += theirs.queue_max;
     mine.connections_opened += theirs.connections_opened;
     mine.connections_peak += theirs.connections_peak;
+    mine.connections_resumed += theirs.connections_resumed;
     mine.connections_failed += theirs.connections_failed;
     mine.reconnect_pause_s += theirs.reconnect_pause_s;
     mine.bytes_sent += theirs.bytes_sent;

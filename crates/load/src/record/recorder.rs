@@ -410,6 +410,8 @@ pub(crate) struct Totals {
     pub(crate) errors: u64,
     pub(crate) warmup: u64,
     pub(crate) opened: u64,
+    /// Connections whose handshake of TLS resumed an earlier session.
+    pub(crate) resumed: u64,
     pub(crate) peak: usize,
     pub(crate) last_done: u64,
 }

@@ -232,11 +232,13 @@ def _show_slowest(slowest: SlowestCalls) -> None:
 
 def _show_client(result: Json) -> None:
     per_call = result["client_cpu_us_per_call"]
+    resumed = result["connections_resumed"]
+    handshakes = f", {resumed:,} of them by resuming a TLS session" if resumed else ""
     cpu = "" if per_call is None else f", {format_seconds(per_call / 1e6)} per call"
     _say(
         f"  client: {format_seconds(result['client_cpu_s'])} CPU{cpu}, "
         f"{format_bytes(result['client_rss_max_bytes'] // 100_000 * 100_000)} memory, "
-        f"{format_count(result['connections_opened'], 'connection')} opened"
+        f"{format_count(result['connections_opened'], 'connection')} opened{handshakes}"
     )
     if tables := result["client_file_tables"]:
         _say(f"  {FileTables(**tables)}")
