@@ -17,7 +17,12 @@ class Received:
     path: str
     headers: dict[str, str]
     """By names in lower case."""
-    body: str
+    content: bytes
+
+    @property
+    def body(self) -> str:
+        """The content as text."""
+        return self.content.decode()
 
 
 @dataclass
@@ -41,8 +46,8 @@ def serve() -> Iterator[Log]:
             """Every method."""
             length = int(self.headers.get("content-length", 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            body = self.rfile.read(length).decode()
-            log.requests.append(Received(self.command, self.path, headers, body))
+            content = self.rfile.read(length)
+            log.requests.append(Received(self.command, self.path, headers, content))
             self.send_response(200)
             self.send_header("content-length", "2")
             self.end_headers()

@@ -9,16 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 
 from tests.python.synthetic_run import World, trials
 from wirelab.cli import main
 from wirelab.documents.event import SliceEdges
+from wirelab.documents.plan import Plan
 from wirelab.errors import ExperimentError
 from wirelab.experiment import loading as experiment_file
 from wirelab.experiment import matrix
 from wirelab.format.units import format_seconds
+from wirelab.process.engine import MARGIN_S, limit_seconds
 from wirelab.process.metrics import Sample
 from wirelab.records.line import cell_id
 from wirelab.run import journal
@@ -304,6 +307,28 @@ def test_slices_need_twenty_calls_and_ten_times_their_drain() -> None:
     # A single call that took long decides nothing.
     one_slow = [*_slices(9, 0.1, 0.001), *_slices(1, 0.1, 0.2)]
     assert find_shortfall(one_slow, 10_000) is None
+
+
+@pytest.mark.parametrize(("services", "length_s"), [(2, 0.1), (6, 0.1), (6, 1.5)])
+def test_an_engine_may_take_as_long_as_all_slices(services: int, length_s: float) -> None:
+    """The time of every slice with its beginning and its whole drain, of every service."""
+    group = {
+        "name": "main",
+        "target": "127.0.0.1:9",
+        "stack": {"binding": "rest"},
+        "workload": {"kind": "http", "method": "GET", "path": "/"},
+        "load": {"kind": "closed", "users": 1},
+        "window": {"duration_s": 3.0},
+        "warmup": {"min_s": 15.0, "max_s": 17.0},
+        "timeout_s": 10.0,
+        "drain_s": 10.0,
+    }
+    slices = {"length_s": length_s, "skip_s": 0.1 * length_s, "drain_s": 0.25}
+    made = msgspec.convert({"groups": [group] * services, "slices": slices}, Plan)
+    longest = 17.0 + services * 3.0 / length_s * (1.1 * length_s + 0.25) + 10.0
+    assert limit_seconds(made) > longest
+    alone = msgspec.convert({"groups": [group]}, Plan)
+    assert limit_seconds(alone) == pytest.approx(17.0 + 3.0 + 20.0 + MARGIN_S)
 
 
 def test_a_setting_keeps_the_length_that_its_trials_showed() -> None:

@@ -4,15 +4,19 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use prost_reflect::{DescriptorPool, MethodDescriptor};
-use wirelab_load::plan::{Group, Workload};
+use prost_reflect::prost::Message as _;
+use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
+use wirelab_load::plan::{Group, ProtobufType, Workload};
 use wirelab_load::result::{Fault, FaultKind};
+
+/// Message types that a refusal names.
+const TYPES_NAMED: usize = 5;
 
 /// Asks a server to describe itself.
 pub(crate) type Reflect<'a> = &'a dyn Fn(&Group) -> Result<DescriptorPool, Fault>;
 
 /// The group with the description of every method whose message is given as JSON, or whose reply
-/// is expected to have some content.
+/// is expected to have some content, and with bodies of HTTP as Protobuf where the plan says so.
 ///
 /// # Errors
 /// When the .proto does not parse, or has no such method; those of `reflect`.
@@ -43,6 +47,25 @@ fn resolve_method(
     described_by_server: Reflect,
     in_sequence: bool,
 ) -> Result<(), Fault> {
+    if let Workload::Http {
+        protobuf,
+        body_base64,
+        data,
+        ..
+    } = workload
+    {
+        let Some(named) = protobuf.take() else {
+            return Ok(());
+        };
+        if data.is_some() {
+            return Err(refused(
+                "data: its values are put into the bytes of a body, which are Protobuf here",
+                "leave out data, or send the body as JSON",
+            ));
+        }
+        *body_base64 = encode_body(&named, body_base64)?;
+        return Ok(());
+    }
     let Workload::Grpc {
         method,
         proto,
@@ -93,6 +116,42 @@ fn resolve_method(
     *message = given;
     *descriptors_base64 = Some(BASE64.encode(pool.encode_to_vec()));
     Ok(())
+}
+
+/// The body, which is proto3 JSON in base64, as Protobuf in base64.
+fn encode_body(named: &ProtobufType, body_base64: &str) -> Result<String, Fault> {
+    let pool = compile(&named.proto, &named.include)?;
+    let Some(described) = pool.get_message_by_name(&named.name) else {
+        let mut names: Vec<_> = pool
+            .all_messages()
+            .map(|one| one.full_name().to_owned())
+            .collect();
+        names.truncate(TYPES_NAMED);
+        return Err(refused(
+            format!(
+                "protobuf: {} has no message type {}",
+                named.proto, named.name
+            ),
+            format!("name one with its package, such as {}", names.join(", ")),
+        ));
+    };
+    let unfit = |reason: String| {
+        refused(
+            format!(
+                "protobuf: the body is not proto3 JSON of {}: {reason}",
+                named.name
+            ),
+            "correct the body, or name another type",
+        )
+    };
+    let text = BASE64
+        .decode(body_base64)
+        .map_err(|error| unfit(error.to_string()))?;
+    let mut from = serde_json::Deserializer::from_slice(&text);
+    let message = DynamicMessage::deserialize(described, &mut from);
+    let message = message.map_err(|error| unfit(error.to_string()))?;
+    from.end().map_err(|error| unfit(error.to_string()))?;
+    Ok(BASE64.encode(message.encode_to_vec()))
 }
 
 fn read_descriptors(descriptors: &str) -> Result<DescriptorPool, Fault> {

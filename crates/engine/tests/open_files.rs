@@ -54,6 +54,19 @@ fn threads_with_their_own_files_hold_the_connections_of_all_users() {
 }
 
 #[test]
+fn files_besides_connections_need_room_too() {
+    let (address, _) = server(|stream, seen| each_request(stream, &seen, |s, _| ok(s)));
+    let mut plan = users_of(&address);
+    // Fewer connections than open files, and with the engine's own files more.
+    plan["groups"][0]["load"]["users"] = json!(FILES - 20);
+    let (code, event, output) = drive_limited(&plan, Some(FILES));
+    assert_eq!(code, 0, "{}", String::from_utf8_lossy(&output.stderr));
+    let tables = json!({"threads": 2, "limit": FILES});
+    assert_eq!(event["process"]["file_tables"], tables);
+    assert_eq!(event["groups"][0]["errors"], 0);
+}
+
+#[test]
 fn users_choose_and_end_as_they_do_in_one_table() {
     let stack = json!({"binding": "rest", "codec": "json", "transport": "http/1.1"});
     let hellos = json!({"store": {"hello_bytes": 200}});

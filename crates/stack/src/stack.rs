@@ -54,8 +54,6 @@ pub struct Stack {
     pub server: SocketAxes,
     /// Security of the transport.
     pub security: Security,
-    /// The client resumes TLS sessions.
-    pub tls_resumption: bool,
     /// Whether a service of petclinic checks requests against the limits of fields.
     pub validation: bool,
     /// What the client encodes token-xml from.
@@ -94,6 +92,8 @@ pub struct SocketAxes {
     pub h2_window: Option<u32>,
     /// No HTTP/2 stream is opened before the peer's SETTINGS have come.
     pub h2_wait_settings: bool,
+    /// Handshakes of TLS resume earlier sessions.
+    pub tls_resumption: bool,
 }
 
 /// A point of the axis table that cannot exist.
@@ -151,6 +151,7 @@ impl Stack {
                 tcp_window: number(axes, "client.tcp_window"),
                 h2_window: number(axes, "client.h2_window"),
                 h2_wait_settings: axes.value("client.h2_wait_settings") == "on",
+                tls_resumption: axes.value("client.tls_resumption") == "on",
             },
             server: SocketAxes {
                 writes: word(axes, "server.writes"),
@@ -162,9 +163,9 @@ impl Stack {
                 h2_window: number(axes, "server.h2_window"),
                 // A service opens no streams.
                 h2_wait_settings: false,
+                tls_resumption: false,
             },
             security: word(axes, "security"),
-            tls_resumption: axes.value("client.tls_resumption") == "on",
             validation: axes.value("validation") == "on",
             token_source: word(axes, "token_source"),
             token_cache: word(axes, "token_cache"),

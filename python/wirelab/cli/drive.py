@@ -240,6 +240,7 @@ def read_call(options: Options, target: Stack | Server) -> Call:
         body=_read_body(data if not is_grpc else None, message.body),
         message=read_message(data) if data is not None and is_grpc else None,
         proto=_accept_file("--proto", message.proto),
+        message_type=message.message_type,
         imports=tuple(message.imports),
         http2=connection.http2,
         close=connection.close,
@@ -310,6 +311,7 @@ def _refuse_foreign(target: Stack | Server, options: Options) -> None:
         "data": message.data,
         "body": message.body,
         "proto": message.proto,
+        "message-type": message.message_type,
         "follow": message.follow,
         "cookies": message.cookies,
         "http2": connection.http2,
@@ -386,15 +388,21 @@ def _find_given(values: Mapping[str, object]) -> list[str]:
 
 
 def _read_headers(message: MessageOptions, *, is_grpc: bool) -> tuple[tuple[str, str], ...]:
-    """The given headers, plus a content-type if ``--data`` is JSON."""
+    """The given headers, plus a content-type if ``--data`` is JSON or the body is Protobuf."""
+    from wirelab.format import media_types
+
     headers = tuple(map(_read_header, message.headers))
-    if message.data is None or is_grpc or any(name == "content-type" for name, _ in headers):
+    if is_grpc or any(name == "content-type" for name, _ in headers):
+        return headers
+    if message.message_type is not None:
+        return (*headers, ("content-type", media_types.PROTOBUF))
+    if message.data is None:
         return headers
     try:
         json.loads(message.data)
     except (ValueError, RecursionError):
         return headers
-    return (*headers, ("content-type", "application/json"))
+    return (*headers, ("content-type", media_types.JSON))
 
 
 def _read_header(text: str) -> tuple[str, str]:

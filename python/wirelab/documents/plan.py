@@ -318,6 +318,19 @@ class Part(
     process was ready are late, and counted from when they were due."""
 
 
+class ProtobufType(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A message type of a .proto."""
+
+    include: tuple[str, ...] = ()
+    """Import folders for `proto`."""
+    name: str
+    """Its full name: `package.Message`."""
+    proto: str
+    """Path of the .proto file or descriptor set that defines it."""
+
+
 class IntegerRandomValue(
     msgspec.Struct,
     frozen=True,
@@ -774,6 +787,8 @@ class HttpWorkload(
     """How results name its calls; absent: by the path."""
     path: str
     """Path and query."""
+    protobuf: ProtobufType | None = None
+    """The body is proto3 JSON, and is sent as Protobuf of this type."""
     stream: Stream | None = None
     """The reply is a stream of messages. Then `count_replies` is of no effect."""
 

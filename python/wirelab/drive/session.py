@@ -68,6 +68,8 @@ class Call:
     message: Any = None
     """gRPC request as proto3 JSON."""
     proto: Path | None = None
+    message_type: str | None = None
+    """The type of ``proto`` as which a body of HTTP, which is proto3 JSON, is sent."""
     imports: tuple[Path, ...] = ()
     http2: bool = False
     close: bool = False
@@ -330,9 +332,10 @@ def _choose_connection(call: Call, amount: Amount) -> str:
 
 
 def _make_http_workload(server: Server, call: Call) -> Json:
-    if call.proto or call.message is not None:
+    if (call.proto or call.message is not None) and call.message_type is None:
         raise UsageError(
-            "--proto belongs to grpc:// and grpcs:// targets", "give the body with --body or --data"
+            "--proto without --message-type belongs to grpc:// and grpcs:// targets",
+            "give the body with --body or --data, and --message-type to send it as Protobuf",
         )
     body, stream = call.content, call.stream
     if stream.format == "websocket" and body is None:
@@ -347,6 +350,12 @@ def _make_http_workload(server: Server, call: Call) -> Json:
         "body_base64": base64.b64encode(body or b"").decode(),
         **({"expect": {"status": call.status}} if call.status else {"count_replies": True}),
     }
+    if call.message_type is not None:
+        if body is None:
+            raise UsageError(
+                "--message-type needs the message", "give it as JSON with --data or --body"
+            )
+        workload["protobuf"] = {**_describe_proto(call), "name": call.message_type}
     if stream.format is not None:
         workload["stream"] = stream.workload(stream.format)
     if stream.messages is not None:
@@ -379,9 +388,13 @@ def _make_grpc_workload(server: Server, call: Call) -> Json:
     }
     if call.stream.is_given:
         workload["stream"] = call.stream.workload("grpc")
+    if call.message_type is not None:
+        raise UsageError(
+            "--message-type belongs to http:// and https:// targets",
+            "the method of gRPC has its type from --proto",
+        )
     if call.proto is not None:
-        workload["proto"] = str(call.proto.resolve())
-        workload["include"] = [str(folder.resolve()) for folder in call.imports]
+        workload |= _describe_proto(call)
     elif call.body is None:
         workload["reflect"] = True
     if call.body is not None:
@@ -389,6 +402,14 @@ def _make_grpc_workload(server: Server, call: Call) -> Json:
     else:
         workload["message"] = {} if call.message is None else call.message
     return workload
+
+
+def _describe_proto(call: Call) -> Json:
+    """Keys of the engine's plan for a .proto and its imports."""
+    return {
+        "proto": str(call.proto.resolve() if call.proto else ""),
+        "include": [str(folder.resolve()) for folder in call.imports],
+    }
 
 
 def read_message(text: str) -> Any:

@@ -347,8 +347,8 @@ class ExternalService(Model):
         request = self.http or HttpRequest()
         sent = message if message.has_body or message.is_http_request else request
         headers = message.headers_over(request.headers)
-        if sent.is_json and not any(name.lower() == "content-type" for name in headers):
-            headers["content-type"] = "application/json"
+        if sent.content_type and not any(name.lower() == "content-type" for name in headers):
+            headers["content-type"] = sent.content_type
         path = request.path
         if self.server is not None and "path" not in request.model_fields_set:
             path = self.server.path
@@ -359,7 +359,7 @@ class ExternalService(Model):
             "method": method or ("POST" if has_body else "GET"),
             "path": message.path or path,
             "headers": header_pairs(headers),
-            "body_base64": base64.b64encode(sent.content).decode(),
+            **sent.describe_body(),
         }
 
     def _grpc(self, message: _OwnRequest) -> Json:

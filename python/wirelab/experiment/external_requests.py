@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from functools import cached_property
@@ -12,12 +13,23 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_vali
 
 from wirelab.experiment.fields import Headers, HttpMethod, HttpPath, Json, Model, refuse_host
 from wirelab.experiment.yaml_model import FOLDER
+from wirelab.format import media_types
 from wirelab.format.untrusted import read_bounded
 from wirelab.secrets.finding import hide_content
 
 BODY_BYTES_MAX = 64 * 1024 * 1024
 Compression = Literal["none", "gzip", "zstd"]
 GrpcMethod = Annotated[str, Field(pattern=r"^/?[A-Za-z_][\w.]*/[A-Za-z_]\w*$")]
+
+
+class ProtobufType(Model):
+    """The message type as which a body is sent."""
+
+    proto: str = Field(description=".proto file or descriptor set, relative to the experiment file")
+    name: str = Field(
+        pattern=r"^[A-Za-z_][\w.]*$", description="full name of the type: package.Message"
+    )
+    include: tuple[str, ...] = Field((), description="folders with files that it imports")
 
 
 class WithBody(Model):
@@ -30,6 +42,9 @@ class WithBody(Model):
         None, description="content from a file, relative to the experiment file"
     )
     json_: Any = Field(None, alias="json", description="content as JSON; for gRPC: the message")
+    protobuf: ProtobufType | None = Field(
+        None, description="HTTP only: send the JSON as Protobuf of this type"
+    )
     _folder: Path = PrivateAttr(Path())
 
     def model_post_init(self, context: Any) -> None:
@@ -45,6 +60,8 @@ class WithBody(Model):
         given = [k for k in ("body", "body_file", "json_") if k in self.model_fields_set]
         if len(given) > 1:
             raise ValueError("write only one of body, body_file and json")
+        if self.protobuf is not None and not given:
+            raise ValueError("protobuf needs its message as JSON: write json, body or body_file")
         return self
 
     @property
@@ -67,6 +84,24 @@ class WithBody(Model):
             return json.dumps(self.json_, separators=(",", ":"), ensure_ascii=False).encode()
         return (self.body or "").encode()
 
+    @property
+    def content_type(self) -> str:
+        """The content type that the keys imply; empty where they imply none."""
+        if self.protobuf is not None:
+            return media_types.PROTOBUF
+        return media_types.JSON if self.is_json else ""
+
+    def describe_body(self) -> Json:
+        """The part of the engine's workload with the content and its type."""
+        body: Json = {"body_base64": base64.b64encode(self.content).decode()}
+        if (named := self.protobuf) is not None:
+            body["protobuf"] = {
+                "proto": str((self._folder / named.proto).resolve()),
+                "include": [str((self._folder / folder).resolve()) for folder in named.include],
+                "name": named.name,
+            }
+        return body
+
     @cached_property
     def digest(self) -> str:
         """Digest of the content, without its secrets. Raises :class:`OSError`."""
@@ -75,11 +110,17 @@ class WithBody(Model):
     def sha256(self) -> Json:
         """Digest of a content file, which is not part of the experiment file; empty without one.
         Raises :class:`OSError`."""
-        return {} if self.body_file is None else {"body_file": self.digest}
+        found: Json = {} if self.body_file is None else {"body_file": self.digest}
+        if self.protobuf is not None:
+            content = (self._folder / self.protobuf.proto).read_bytes()
+            found["protobuf"] = hashlib.sha256(content).hexdigest()
+        return found
 
     @property
     def problem(self) -> str:
         """Why the content cannot be read; empty if it can."""
+        if self.protobuf is not None and not (self._folder / self.protobuf.proto).is_file():
+            return f"protobuf.proto: {self._folder / self.protobuf.proto}: no such file"
         try:
             size = len(self.content)
         except OSError as error:
@@ -157,6 +198,8 @@ class GrpcRequest(WithBody):
             return f"grpc.proto: {self._folder / self.proto}: no such file"
         if self.proto is not None and self.reflect:
             return "grpc.proto and grpc.reflect exclude each other: give only one of them"
+        if self.protobuf is not None:
+            return "protobuf belongs to requests over HTTP: gRPC has it from grpc.proto"
         if self.is_json and not self.is_described:
             return "grpc.json needs grpc.proto, which describes the message, or grpc.reflect"
         return super().problem

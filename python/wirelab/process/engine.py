@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
@@ -31,14 +32,21 @@ Result = TypeVar("Result", bound=msgspec.Struct)
 
 
 def limit_seconds(plan: Plan) -> float:
-    """Maximum length that the plan allows: warm-up, window, timeout, drain."""
-    return max(_group_bound(group) for group in plan.groups) + MARGIN_S
+    """Maximum length that the plan allows: warm-up, window, timeout, drain. Groups that take turns
+    have their windows one after another, in slices."""
+    groups = plan.groups
+    rest_s = max(group.timeout_s + group.drain_s for group in groups) + MARGIN_S
+    if (slices := plan.slices) is None:
+        return rest_s + max(group.warmup.max_s + _window_s(group) for group in groups)
+    slice_s = slices.skip_s + slices.length_s + slices.drain_s
+    # One round more for the slices in which the warm-up ends.
+    rounds = ceil(max(map(_window_s, groups)) / slices.length_s) + 1
+    return rest_s + max(group.warmup.max_s for group in groups) + rounds * len(groups) * slice_s
 
 
-def _group_bound(group: Group) -> float:
+def _window_s(group: Group) -> float:
     window = group.window
-    length = window.calls.max_s if window.calls is not None else window.duration_s or 0.0
-    return group.warmup.max_s + length + group.timeout_s + group.drain_s
+    return window.calls.max_s if window.calls is not None else window.duration_s or 0.0
 
 
 @dataclass(frozen=True)

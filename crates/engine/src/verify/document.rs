@@ -104,6 +104,7 @@ impl Document {
                 path: "/".into(),
                 headers: Vec::new(),
                 body_base64: String::new(),
+                protobuf: None,
                 expect: None,
                 count_replies: false,
                 stream: None,

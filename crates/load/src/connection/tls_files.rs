@@ -89,7 +89,7 @@ fn config(files: &plan::Tls, stack: &Stack) -> Result<ClientConfig, Fault> {
         _ => builder.with_no_client_auth(),
     };
     config.alpn_protocols = protocols(stack.transport);
-    if !stack.tls_resumption {
+    if !stack.client.tls_resumption {
         config.resumption = Resumption::disabled();
     }
     // For `wirelab dissect --keylog`. Without the variable no secret is derived for a log.

@@ -24,7 +24,7 @@ pub use load::{Distribution, Load, Stage, Warmup, Window};
 pub use part::Part;
 pub use slices::Slices;
 pub use stream::{FeedItems, Stream, StreamFormat};
-pub use workload::{Carry, MixPart, RequestStep, SequenceStep, Workload};
+pub use workload::{Carry, MixPart, ProtobufType, RequestStep, SequenceStep, Workload};
 
 /// Everything one engine process does in one trial.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -69,6 +69,9 @@ pub enum Workload {
         /// Body, base64.
         #[serde(default)]
         body_base64: String,
+        /// The body is proto3 JSON, and is sent as Protobuf of this type.
+        #[serde(default)]
+        protobuf: Option<Box<ProtobufType>>,
         /// What makes a reply right; absent: any 2xx is.
         #[serde(default)]
         expect: Option<Box<Expect>>,
@@ -190,6 +193,20 @@ pub struct RequestStep {
     /// that the first value found replaces.
     #[serde(default)]
     pub carry: Vec<Carry>,
+}
+
+/// A message type of a .proto.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProtobufType {
+    /// Path of the .proto file or descriptor set that defines it.
+    pub proto: String,
+    /// Import folders for `proto`.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// Its full name: `package.Message`.
+    pub name: String,
 }
 
 /// A value that goes from a reply into a later request of the same sequence.

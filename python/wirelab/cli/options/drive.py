@@ -251,7 +251,13 @@ class MessageOptions:
         "--proto",
         metavar="FILE",
         type=PATH,
-        help=".proto file of the method. [default: server reflection]",
+        help=".proto file of the method or of --message-type. [default: server reflection]",
+    )
+    message_type: str | None = option(
+        "--message-type",
+        metavar="NAME",
+        help="Send the JSON of --data or --body over HTTP as Protobuf of this type of --proto, "
+        "e.g. shop.Order.",
     )
     imports: Sequence[Path] = option(
         "--import",
@@ -442,6 +448,7 @@ _BELONGING: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("--seed", ("--poisson", "--mix", "--data-random", RANDOM_THINK, RANDOM_GAP)),
     ("--max-time", ("--calls", "--iterations")),
     ("--import", ("--proto",)),
+    ("--message-type", ("--proto",)),
     ("--gap", ("--burst",)),
     ("--calls-per-pause", ("--think",)),
     ("--start-rate", (RATE_STAGE,)),
