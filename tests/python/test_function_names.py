@@ -56,7 +56,7 @@ ERRORS = re.compile(
 )
 """Functions that return one of these are constructors: an adjective names the kind, as in serde."""
 
-PENDING = ("crates/load/", "crates/trace/")
+PENDING = ("crates/trace/",)
 """Paths whose functions are still to be renamed. A path is removed once nothing in it is found."""
 CALLED_BY_PENDING = {"crates/contract/tests/skipped/mod.rs": "skipped"}
 """Names that files of `PENDING` use: renamed together with these."""

@@ -91,7 +91,7 @@ impl Calls {
     }
 
     /// The live calls that were sent at least `limit_ns` of their step ago, and their connections.
-    pub(crate) fn sent_before(
+    pub(crate) fn list_sent_before(
         &self,
         now: u64,
         limit_ns: impl Fn(usize) -> u64,
@@ -137,14 +137,17 @@ impl Call {
 mod tests {
     use super::*;
 
-    fn at(intended: u64) -> Waiting {
+    fn make_waiting(intended: u64) -> Waiting {
         Waiting::arrival(0, intended)
     }
 
     #[test]
     fn a_call_is_overdue_by_when_it_was_sent_not_by_how_long_it_waited_before() {
         let mut calls = Calls::default();
-        let (sent, held) = (calls.begin(0, at(1)), calls.begin(0, at(1)));
+        let (sent, held) = (
+            calls.begin(0, make_waiting(1)),
+            calls.begin(0, make_waiting(1)),
+        );
         calls.get(sent).sent = 1_000;
         assert!(calls.overdue(1_100, 100).is_empty());
         assert_eq!(calls.overdue(1_101, 100), [sent]);
@@ -154,11 +157,11 @@ mod tests {
     #[test]
     fn a_new_call_in_an_overdue_place_is_not_overdue() {
         let mut calls = Calls::default();
-        let old = calls.begin(0, at(1));
+        let old = calls.begin(0, make_waiting(1));
         calls.get(old).sent = 1;
         assert_eq!(calls.overdue(1_000, 100), [old]);
         calls.release(old);
-        let new = calls.begin(0, at(999));
+        let new = calls.begin(0, make_waiting(999));
         assert_eq!(new, old);
         assert!(!calls.get(new).is_overdue(1_000, 100));
     }

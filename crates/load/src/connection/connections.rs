@@ -215,7 +215,7 @@ impl Connections {
 
     /// Slots whose handshake has taken longer than `limit_ns`, or whose peer has sent nothing for
     /// that time without which no call may begin.
-    pub(crate) fn stuck(&self, now: u64, limit_ns: u64) -> Vec<u32> {
+    pub(crate) fn list_stuck(&self, now: u64, limit_ns: u64) -> Vec<u32> {
         let stuck = |c: &Connection| !c.is_usable() && now.saturating_sub(c.started) > limit_ns;
         let slots = self.slots.iter().enumerate();
         slots
@@ -322,6 +322,6 @@ mod tests {
         connections.get(0).unwrap().established = true;
         connections.established();
         assert!(connections.may_connect());
-        assert_eq!(connections.stuck(103, 100), [1, 2]);
+        assert_eq!(connections.list_stuck(103, 100), [1, 2]);
     }
 }

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     /// How many of `offered` stamps a turn took.
-    fn taken(stamps: &mut KernelStamps, offered: u32) -> usize {
+    fn count_taken(stamps: &mut KernelStamps, offered: u32) -> usize {
         (0..offered).filter(|_| stamps.take().unwrap()).count()
     }
 
@@ -91,10 +91,10 @@ mod tests {
         for turn in 1..4 {
             stamps.advance(turn * TURN_NS).unwrap();
             assert!(stamps.enabled);
-            assert_eq!(taken(&mut stamps, 10_000), STAMPS as usize);
+            assert_eq!(count_taken(&mut stamps, 10_000), STAMPS as usize);
             assert!(!stamps.enabled);
             stamps.advance(turn * TURN_NS + TURN_NS - 1).unwrap();
-            assert_eq!(taken(&mut stamps, 10), 0);
+            assert_eq!(count_taken(&mut stamps, 10), 0);
         }
     }
 
@@ -105,7 +105,7 @@ mod tests {
         for turn in 1..100 {
             stamps.advance(turn * TURN_NS).unwrap();
             assert!(stamps.enabled);
-            assert_eq!(taken(&mut stamps, 100), 100);
+            assert_eq!(count_taken(&mut stamps, 100), 100);
             assert!(stamps.enabled);
         }
     }

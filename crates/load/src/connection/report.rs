@@ -120,7 +120,7 @@ impl Report {
     }
 
     /// Gives the memory of [`Report::read`] back.
-    pub(crate) fn done(&mut self, records: Vec<Record>) {
+    pub(crate) fn give_back(&mut self, records: Vec<Record>) {
         self.records = records;
     }
 

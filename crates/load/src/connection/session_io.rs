@@ -138,7 +138,7 @@ impl Connection {
     }
 
     /// Nothing is under way on it and nothing more may be.
-    pub(crate) fn spent(&self, keep: bool) -> bool {
+    pub(crate) fn is_spent(&self, keep: bool) -> bool {
         let used_up = (!keep && self.begun > 0) || self.retired;
         self.in_flight == 0 && (used_up || self.session.finished())
     }

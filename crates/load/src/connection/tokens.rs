@@ -30,7 +30,7 @@ const SETTLED_BYTES_MAX: usize = 16 << 10;
 
 impl Settled {
     /// The tokens, if they still are what they were.
-    pub(crate) fn at(&self, entered: u64) -> Option<&[u8]> {
+    pub(crate) fn find_at(&self, entered: u64) -> Option<&[u8]> {
         (self.entered == Some(entered)).then_some(&self.tokens)
     }
 
@@ -59,14 +59,14 @@ impl Tokens {
 
     /// The last right reply to the prepared request of a step.
     pub(crate) fn reply(&mut self, step: usize) -> &mut Settled {
-        settled(&mut self.replies, step)
+        get_settled(&mut self.replies, step)
     }
 
     /// The tokens of the document that is the only one of its step.
     fn write(&mut self, step: usize, document: &Document, out: &mut Vec<u8>) {
         let before = self.encoder.insertions();
-        let request = settled(&mut self.requests, step);
-        if let Some(tokens) = request.at(before) {
+        let request = get_settled(&mut self.requests, step);
+        if let Some(tokens) = request.find_at(before) {
             return out.extend_from_slice(tokens);
         }
         let begin = out.len();
@@ -76,7 +76,7 @@ impl Tokens {
     }
 }
 
-fn settled(steps: &mut Vec<Settled>, step: usize) -> &mut Settled {
+fn get_settled(steps: &mut Vec<Settled>, step: usize) -> &mut Settled {
     if step >= steps.len() {
         steps.resize_with(step + 1, Settled::default);
     }

@@ -90,16 +90,16 @@ impl Group {
             self.recorder.bytes_sent += flushed.bytes as u64;
         }
         if let Some(ns) = flushed.connect_ns {
-            self.connected(started, ns, turn.span);
+            self.note_connected(started, ns, turn.span);
         }
         // Last: what was written, and that the connection was made, count all the same.
         if let Err(error) = written {
-            self.broken(slot, &error, turn.span);
+            self.fail_connection(slot, &error, turn.span);
         }
         Ok(())
     }
 
-    pub(super) fn connected(&mut self, started: u64, ns: u64, span: Span) {
+    pub(super) fn note_connected(&mut self, started: u64, ns: u64, span: Span) {
         self.connections.established();
         if span.contains(started) {
             self.recorder.time(Time::Connect, ns);

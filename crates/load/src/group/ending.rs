@@ -51,16 +51,16 @@ impl Group {
                     done: call.done,
                     failed: call.failed,
                 };
-                periods.ended(over, self.demand.own(span));
+                periods.add_ended(over, self.demand.own(span));
             }
             if let Some(first) = &mut self.first_calls {
                 let intended = call.waiting.intended;
                 let response = call.done.saturating_sub(intended);
-                first.ended(intended, call.sent, (!call.failed).then_some(response));
+                first.add_ended(intended, call.sent, (!call.failed).then_some(response));
             }
             // `done` is intended for the next call of the user.
             let (user, done) = (call.waiting.user, call.done);
-            match self.spec.script.after(call, &mut self.sequences) {
+            match self.spec.script.find_next(call, &mut self.sequences) {
                 Next::Another(waiting) => self.demand.requeue(waiting),
                 Next::Arrival => self.user_goes_on(user, done, span),
                 Next::Over { arrival, failed } => {
@@ -97,7 +97,7 @@ impl Group {
         let recorder = &mut self.operations[self.spec.steps[call.step].operation];
         if span.contains(call.done) {
             let offset = span.offset(call.done);
-            recorder.ended(offset, !call.failed);
+            recorder.add_ended(offset, !call.failed);
             let response = call.done.saturating_sub(call.waiting.intended);
             self.recorder.over_time.record(offset, response);
             if let Some(watched) = &self.watched {
@@ -123,7 +123,7 @@ impl Group {
         let call = self.calls.get(id);
         if call.sent > 0 && span.contains(call.waiting.arrival) {
             let operation = &self.spec.steps[call.step].name;
-            slow.ended(call, origin, operation, span.offset(call.waiting.intended));
+            slow.add_ended(call, origin, operation, span.offset(call.waiting.intended));
         }
     }
 
@@ -164,7 +164,7 @@ impl Group {
     }
 
     /// The socket failed: a refused handshake, a reset, …
-    pub(super) fn broken(&mut self, slot: u32, error: &io::Error, span: Span) {
+    pub(super) fn fail_connection(&mut self, slot: u32, error: &io::Error, span: Span) {
         let Some(connection) = self.connections.get(slot) else {
             return;
         };
@@ -220,8 +220,8 @@ impl Group {
         let limit = self.spec.timeout_ns;
         self.expire_report(now, turn.span);
         // Handshakes first: a call begun below must not fail with one.
-        for slot in self.connections.stuck(now, limit) {
-            self.broken(slot, &io::Error::from(io::ErrorKind::TimedOut), turn.span);
+        for slot in self.connections.list_stuck(now, limit) {
+            self.fail_connection(slot, &io::Error::from(io::ErrorKind::TimedOut), turn.span);
         }
         if self.spec.stop_ns < u64::MAX {
             self.stop_lasting(now, turn)?;
@@ -253,7 +253,7 @@ impl Group {
     /// Ends streams that have lasted as long as the plan says.
     fn stop_lasting(&mut self, now: u64, turn: &mut TurnContext) -> io::Result<()> {
         let steps = &self.spec.steps;
-        let lasted = self.calls.sent_before(now, |step| {
+        let lasted = self.calls.list_sent_before(now, |step| {
             let rule = steps[step].validator.stream.as_ref();
             rule.map_or(u64::MAX, |rule| rule.stop_ns)
         });
@@ -354,7 +354,7 @@ impl Group {
         let (step, in_sequence) = script.unsent(&mut waiting, &self.sequences);
         let recorder = &mut self.operations[self.spec.steps[step].operation];
         if span.contains(now) {
-            recorder.ended(span.offset(now), false);
+            recorder.add_ended(span.offset(now), false);
             let response = now.saturating_sub(waiting.intended);
             self.recorder.over_time.record(span.offset(now), response);
         } else if span.costs(now) {
@@ -366,7 +366,7 @@ impl Group {
             self.totals.warmup += 1;
         }
         if let Some(first) = &mut self.first_calls {
-            first.ended(waiting.intended, now, None);
+            first.add_ended(waiting.intended, now, None);
         }
         if let Some(periods) = &mut self.periods {
             let call = EndedCall {
@@ -375,7 +375,7 @@ impl Group {
                 done: now,
                 failed: true,
             };
-            periods.ended(call, span);
+            periods.add_ended(call, span);
         }
         if in_sequence {
             self.record_sequence(waiting.arrival, now, true, span);

@@ -13,7 +13,7 @@ use crate::request::mix::Chooser;
 use crate::request::own_sequence::OwnSequence;
 use crate::request::rows::{RowPicker, RowRequest, RowRequests};
 use crate::request::script::{Mix, MixPart, RequestBuilder, Script, Varying};
-use crate::validate::step::{Step, joined};
+use crate::validate::step::{Step, join_steps};
 
 /// The requests of a group's workload, and what makes their replies right.
 pub struct Prepared {
@@ -73,7 +73,7 @@ impl Prepared {
             return Ok(Prepared::only(parts.remove(0)));
         }
         Ok(Prepared {
-            steps: joined(parts.iter_mut().flat_map(|part| part.steps.drain(..))),
+            steps: join_steps(parts.iter_mut().flat_map(|part| part.steps.drain(..))),
             parts,
             chooser: Some(chooser),
         })

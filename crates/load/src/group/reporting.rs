@@ -45,9 +45,9 @@ impl Group {
             false => Ok(Vec::new()),
         });
         match records {
-            Ok(records) => self.processed(&records, turn).map(|()| {
+            Ok(records) => self.end_processed(&records, turn).map(|()| {
                 if let Some(report) = &mut self.report {
-                    report.done(records);
+                    report.give_back(records);
                 }
             }),
             Err(error) => {
@@ -57,7 +57,7 @@ impl Group {
         }
     }
 
-    fn processed(&mut self, records: &[Record], turn: &mut TurnContext) -> io::Result<()> {
+    fn end_processed(&mut self, records: &[Record], turn: &mut TurnContext) -> io::Result<()> {
         let at = now_ns();
         for record in records {
             let slot = self.report.as_ref().and_then(|r| r.slot_of(record.port));

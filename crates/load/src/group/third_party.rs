@@ -24,7 +24,7 @@ use crate::request::rows::RowPicker;
 use crate::request::steps::{self, CarriedField};
 use crate::validate::expect::{self as expected, Declared};
 use crate::validate::kept_values::KeptValue;
-use crate::validate::step::{Step, joined};
+use crate::validate::step::{Step, join_steps};
 use crate::validate::stream::StreamRule;
 use crate::validate::{Expectation, Validator};
 
@@ -121,7 +121,7 @@ pub(super) fn of_requests(
     });
     Ok(Part {
         requests: samples,
-        steps: joined(recorded),
+        steps: join_steps(recorded),
         builder: None,
         rows: None,
         own: Some(OwnSequence::new(templates, carried, rows, picker)),

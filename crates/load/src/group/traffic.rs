@@ -31,12 +31,12 @@ impl Group {
         // result (connect(2), EINPROGRESS).
         if ready.write && !connection.open {
             if let Some(error) = connection.socket.take_error() {
-                self.broken(slot, &error, turn.span);
+                self.fail_connection(slot, &error, turn.span);
                 return Ok(());
             }
             let started = connection.started;
             if let Some(ns) = connection.opened(now_ns()) {
-                self.connected(started, ns, turn.span);
+                self.note_connected(started, ns, turn.span);
             }
         }
         if ready.write {
@@ -60,11 +60,11 @@ impl Group {
             match read {
                 Ok((Read::Empty, _)) => return Ok(()),
                 Ok((Read::Bytes(0), _)) => {
-                    self.ended(slot, turn.span);
+                    self.end_by_peer(slot, turn.span);
                     return Ok(());
                 }
                 Err(error) => {
-                    self.broken(slot, &error, turn.span);
+                    self.fail_connection(slot, &error, turn.span);
                     return Ok(());
                 }
                 Ok((Read::Bytes(length), stamp)) => {
@@ -82,12 +82,12 @@ impl Group {
     }
 
     /// The peer sends nothing more.
-    fn ended(&mut self, slot: u32, span: Span) {
+    fn end_by_peer(&mut self, slot: u32, span: Span) {
         let Some(connection) = self.connections.get(slot) else {
             return;
         };
         match connection.truncation_error() {
-            Some(error) => self.broken(slot, &error, span),
+            Some(error) => self.fail_connection(slot, &error, span),
             None => self.close(slot, ErrorKind::Closed, None, span),
         }
     }
@@ -142,7 +142,7 @@ impl Group {
         let (started, connect_ns) = (connection.started, connection.handshake_done(at));
         if let Some(ns) = connect_ns {
             self.totals.resumed += u64::from(connection.is_resumed());
-            self.connected(started, ns, turn.span);
+            self.note_connected(started, ns, turn.span);
         }
         let goes_on = self.stop_streams(slot, &stopped, turn.span);
         self.settle(turn.span);
@@ -155,7 +155,7 @@ impl Group {
                 Ok(())
             }
             Received::Insecure(error) => {
-                self.broken(slot, &error, turn.span);
+                self.fail_connection(slot, &error, turn.span);
                 Ok(())
             }
         }
@@ -167,7 +167,7 @@ impl Group {
             return Ok(());
         };
         // After a reply that said `Connection: close`, after GOAWAY, or without keep-alive.
-        if connection.spent(self.spec.keep) {
+        if connection.is_spent(self.spec.keep) {
             return self.close_gracefully(slot, turn);
         }
         connection.socket.rearm_quickack()?;

@@ -44,12 +44,12 @@ impl Poller {
         }
         let SpinResult { found, seen, .. } = self.spin(poll, now, due.min(now + spin))?;
         if found > 0 {
-            self.spin_policy.waited(Some(seen - now));
+            self.spin_policy.note_wait(Some(seen - now));
             return Ok(found);
         }
         // A spin that ended because something is due has not shown how long events take.
         if seen < due {
-            self.spin_policy.waited(None);
+            self.spin_policy.note_wait(None);
         }
         self.sleep(poll, seen, due)
     }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     /// One for which something was always ready.
-    fn trained(poll: &mut Poll, wait: Wait) -> Poller {
+    fn train_poller(poll: &mut Poll, wait: Wait) -> Poller {
         let mut poller = Poller::new(wait);
         // Enough that its moving average is down to what a wait takes.
         for _ in 0..8_000 {
@@ -116,7 +116,7 @@ mod tests {
     fn after_spinning_in_vain_it_still_sleeps_until_what_is_due() {
         let (mut poll, near, mut far) = socket_in_poll();
         far.write_all(b"x").expect("room for a byte");
-        let mut poller = trained(&mut poll, Wait::Adaptive);
+        let mut poller = train_poller(&mut poll, Wait::Adaptive);
         std::io::Read::read_exact(&mut &near, &mut [0]).expect("the byte");
         let due = now_ns() + 50 * MS;
         assert_eq!(poller.wait(&mut poll, due).unwrap(), 0);
@@ -128,7 +128,7 @@ mod tests {
     fn a_thread_that_shares_its_core_never_spins() {
         let (mut poll, near, mut far) = socket_in_poll();
         far.write_all(b"x").expect("room for a byte");
-        let mut poller = trained(&mut poll, Wait::Sleep);
+        let mut poller = train_poller(&mut poll, Wait::Sleep);
         std::io::Read::read_exact(&mut &near, &mut [0]).expect("the byte");
         assert_eq!(poller.wait(&mut poll, now_ns() + 5 * MS).unwrap(), 0);
         assert_eq!(poller.spin_ns, 0);

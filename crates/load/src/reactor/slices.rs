@@ -106,7 +106,7 @@ impl Slices {
 
     /// The slice that began since `seen`, which is updated; None if none did.
     #[inline]
-    pub(crate) fn begun_since(&self, seen: &mut u64) -> Option<Slice> {
+    pub(crate) fn find_begun_since(&self, seen: &mut u64) -> Option<Slice> {
         let turn = self.turn.load(Acquire);
         if turn == *seen {
             return None;
@@ -266,8 +266,8 @@ impl Seat {
 
     /// The slice that has begun since this was last called; the thread's group resumes.
     #[inline]
-    pub(crate) fn begun(&mut self, slices: &Slices) -> Option<Slice> {
-        let slice = slices.begun_since(&mut self.seen)?;
+    pub(crate) fn take_begun(&mut self, slices: &Slices) -> Option<Slice> {
+        let slice = slices.find_begun_since(&mut self.seen)?;
         self.over |= slice.over;
         self.current = (!slice.over).then_some(slice);
         self.current
@@ -297,7 +297,7 @@ mod tests {
         // Slices of the warm-up take 20 ms, and 5 ms until they are drained.
         let window_start = 250_000_000;
         loop {
-            let slice = seat.begun(&slices).unwrap();
+            let slice = seat.take_begun(&slices).unwrap();
             groups.push(slice.group);
             let now = slice.span.end + 5_000_000;
             if slices.drain(now, 0, window_start) {
@@ -318,21 +318,21 @@ mod tests {
             (slices.own(0).window_ns, slices.own(1).window_ns),
             (300_000_000, 300_000_000)
         );
-        assert!(seat.begun(&slices).is_none() && seat.over);
+        assert!(seat.take_begun(&slices).is_none() && seat.over);
     }
 
     #[test]
     fn the_next_slice_begins_when_the_last_thread_has_no_call_under_way() {
         let slices = slices(0.3, 2);
         let (mut one, mut other) = (Seat::default(), Seat::default());
-        assert!(one.begun(&slices).is_some() && other.begun(&slices).is_some());
+        assert!(one.take_begun(&slices).is_some() && other.take_begun(&slices).is_some());
         slices.drain(120_000_000, 0, 0);
-        assert!(one.begun(&slices).is_none());
+        assert!(one.take_begun(&slices).is_none());
         slices.drain(130_000_000, 0, 0);
-        let next = one.begun(&slices).unwrap();
+        let next = one.take_begun(&slices).unwrap();
         assert_eq!((next.group, next.began), (0, 130_000_000));
         assert_eq!(next.span.before, 0);
-        assert_eq!(other.begun(&slices).unwrap().began, 130_000_000);
+        assert_eq!(other.take_begun(&slices).unwrap().began, 130_000_000);
     }
 
     #[test]
@@ -341,7 +341,7 @@ mod tests {
         let mut seat = Seat::default();
         let mut before = Vec::new();
         for _ in 0..6 {
-            let slice = seat.begun(&slices).unwrap();
+            let slice = seat.take_begun(&slices).unwrap();
             before.push(slice.span.before / 1_000_000);
             slices.drain(slice.span.end, 0, 0);
         }
@@ -356,6 +356,6 @@ mod tests {
         assert!(!slices.stop(400_000_000, 0, true));
         assert!(slices.outcome().overrun);
         let mut seat = Seat::default();
-        assert!(seat.begun(&slices).is_none() && seat.over);
+        assert!(seat.take_begun(&slices).is_none() && seat.over);
     }
 }

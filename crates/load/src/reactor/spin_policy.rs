@@ -71,7 +71,7 @@ impl SpinPolicy {
 
     /// A wait that began with a spin was ended by an event after `ns`, or not at all.
     #[inline]
-    pub(crate) fn waited(&mut self, ns: Option<u64>) {
+    pub(crate) fn note_wait(&mut self, ns: Option<u64>) {
         let took = ns.map_or(SPIN_NS_MAX, |ns| ns.min(SPIN_NS_MAX));
         // average += (took - average) / WEIGHT, in units of 1 / WEIGHT: whole nanoseconds would
         // round small steps away.
@@ -93,7 +93,7 @@ mod tests {
             .filter(|wait| {
                 let given = spin_policy.spin_ns();
                 if given > 0 {
-                    spin_policy.waited((*wait < given).then_some(*wait));
+                    spin_policy.note_wait((*wait < given).then_some(*wait));
                 }
                 given > 0
             })
@@ -130,10 +130,10 @@ mod tests {
         let mut spin_policy = SpinPolicy::default();
         spins_of(&mut spin_policy, std::iter::repeat_n(1_000, 8_000));
         assert_eq!(spin_policy.spin_ns(), SPIN_NS_MAX);
-        spin_policy.waited(None);
+        spin_policy.note_wait(None);
         // One does not change its mind, two dozen do.
         assert_eq!(spin_policy.spin_ns(), SPIN_NS_MAX);
-        (0..24).for_each(|_| spin_policy.waited(None));
+        (0..24).for_each(|_| spin_policy.note_wait(None));
         assert_eq!(spin_policy.spin_ns(), 0);
     }
 

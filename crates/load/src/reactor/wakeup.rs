@@ -47,7 +47,7 @@ impl Wakeup {
 mod tests {
     use super::*;
 
-    fn trained(late_us: impl Iterator<Item = u64>) -> Wakeup {
+    fn train_wakeup(late_us: impl Iterator<Item = u64>) -> Wakeup {
         let mut wakeup = Wakeup::default();
         late_us.for_each(|us| wakeup.slept(200_000, 200_000 + us * 1000));
         wakeup
@@ -56,26 +56,26 @@ mod tests {
     #[test]
     fn a_sleep_ends_earlier_by_what_half_of_the_others_were_late() {
         // Evenly between 20 and 60 us: a half is below 40.
-        let wakeup = trained((0..4000).map(|n| 20 + n * 7 % 41));
+        let wakeup = train_wakeup((0..4000).map(|n| 20 + n * 7 % 41));
         let early = 200_000 - wakeup.sleep_ns(200_000);
         assert!((36_000..44_000).contains(&early), "{early}");
     }
 
     #[test]
     fn learned_waits_are_forgotten() {
-        let wakeup = trained((0..400).map(|n| if n < 200 { 50 } else { 0 }));
+        let wakeup = train_wakeup((0..400).map(|n| if n < 200 { 50 } else { 0 }));
         assert_eq!(wakeup.sleep_ns(200_000), 200_000);
     }
 
     #[test]
     fn a_machine_that_is_late_by_milliseconds_does_not_make_it_spin() {
-        let wakeup = trained(std::iter::repeat_n(5_000, 4000));
+        let wakeup = train_wakeup(std::iter::repeat_n(5_000, 4000));
         assert_eq!(wakeup.sleep_ns(2_000_000), 1_900_000);
     }
 
     #[test]
     fn only_what_is_due_at_once_makes_it_spin() {
-        let wakeup = trained(std::iter::repeat_n(40, 400));
+        let wakeup = train_wakeup(std::iter::repeat_n(40, 400));
         assert_eq!(wakeup.sleep_ns(0), 0);
         assert_eq!(wakeup.sleep_ns(SLEEP_NS_MIN), 0);
         assert_eq!(wakeup.sleep_ns(SLEEP_NS_MIN + 1), 1);

@@ -108,7 +108,7 @@ fn turn_until_done<T: Turn>(
             input: &mut input,
             scratch: &mut scratch,
         };
-        if let Some(slice) = shared.slices.as_ref().and_then(|all| seat.begun(all)) {
+        if let Some(slice) = shared.slices.as_ref().and_then(|all| seat.take_begun(all)) {
             groups[slice.group].resume(&slice);
         }
         let mut due = now + TICK_NS;

@@ -129,7 +129,7 @@ impl Replies for Events<'_> {
             return;
         }
         if let Failure::Forwarded { ior, .. } = &failure {
-            return self.forwarded(call, ior);
+            return self.forward_call(call, ior);
         }
         if failure.is_unprocessed() && self.send_again(call) {
             return;
@@ -227,7 +227,7 @@ impl Events<'_> {
     }
 
     /// The call goes on at another address, if it may.
-    fn forwarded(&mut self, id: CallId, ior: &str) {
+    fn forward_call(&mut self, id: CallId, ior: &str) {
         self.answered = true;
         let call = self.calls.get(id);
         match self.forward.follow(ior, call.waiting.hops) {

@@ -33,7 +33,7 @@ impl FirstCalls {
 
     /// One call that is over; None as its response time: it failed.
     #[inline]
-    pub(crate) fn ended(&mut self, intended: u64, sent: u64, response_ns: Option<u64>) {
+    pub(crate) fn add_ended(&mut self, intended: u64, sent: u64, response_ns: Option<u64>) {
         let call = FirstCall {
             intended,
             sent,
@@ -50,7 +50,7 @@ impl FirstCalls {
 
     pub(crate) fn merge(&mut self, other: FirstCalls) {
         for call in other.calls {
-            self.ended(
+            self.add_ended(
                 call.intended,
                 call.sent,
                 Some(call.response_ns).filter(|ns| *ns > 0),
@@ -73,7 +73,7 @@ mod tests {
     fn the_first_calls_are_kept_in_order_whenever_they_end() {
         let mut first = FirstCalls::of(3).unwrap();
         for (intended, ns) in [(50, 5), (40, 4), (10, 1), (60, 6), (30, 3), (20, 2)] {
-            first.ended(intended, intended + 1, Some(ns));
+            first.add_ended(intended, intended + 1, Some(ns));
         }
         assert_eq!(first.into_ns(), [1, 2, 3]);
     }
@@ -81,19 +81,19 @@ mod tests {
     #[test]
     fn users_who_begin_together_are_in_the_order_of_their_sends() {
         let mut first = FirstCalls::of(2).unwrap();
-        first.ended(10, 13, Some(1));
-        first.ended(10, 12, Some(9));
-        first.ended(10, 11, Some(5));
+        first.add_ended(10, 13, Some(1));
+        first.add_ended(10, 12, Some(9));
+        first.add_ended(10, 11, Some(5));
         assert_eq!(first.into_ns(), [5, 9]);
     }
 
     #[test]
     fn threads_share_one_order_and_failed_calls_keep_their_place() {
         let (mut one, mut other) = (FirstCalls::of(3).unwrap(), FirstCalls::of(3).unwrap());
-        one.ended(10, 10, Some(1));
-        one.ended(30, 30, Some(3));
-        other.ended(20, 20, None);
-        other.ended(40, 40, Some(4));
+        one.add_ended(10, 10, Some(1));
+        one.add_ended(30, 30, Some(3));
+        other.add_ended(20, 20, None);
+        other.add_ended(40, 40, Some(4));
         one.merge(other);
         assert_eq!(one.into_ns(), [1, 0, 3]);
     }

@@ -81,7 +81,7 @@ pub(crate) fn both<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T)
 }
 
 /// Of two where one that lacks it makes the sum unknown.
-fn known<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
+fn add_known<T>(one: Option<T>, other: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
     Some(add(one?, other?))
 }
 
@@ -100,8 +100,8 @@ fn add_process(mine: &mut Process, theirs: Process) {
     mine.switches_involuntary += theirs.switches_involuntary;
     // Of the machine, which processes may share.
     mine.steal_s = mine.steal_s.max(theirs.steal_s);
-    mine.run_delay_s = known(mine.run_delay_s, theirs.run_delay_s, |a, b| a + b);
-    mine.pauses = known(mine.pauses, theirs.pauses, add_pauses);
+    mine.run_delay_s = add_known(mine.run_delay_s, theirs.run_delay_s, |a, b| a + b);
+    mine.pauses = add_known(mine.pauses, theirs.pauses, add_pauses);
     mine.cores.extend(theirs.cores);
     mine.file_tables = mine.file_tables.take().or(theirs.file_tables);
 }

@@ -73,7 +73,7 @@ struct Count {
 impl Count {
     /// A call that lies within the stage and the window as a whole.
     #[inline]
-    fn ended(&mut self, call: EndedCall, with_histogram: bool) {
+    fn add_ended(&mut self, call: EndedCall, with_histogram: bool) {
         self.calls += 1;
         self.errors += u64::from(call.failed);
         self.sent += 1;
@@ -109,7 +109,7 @@ impl Periods {
 
     /// A call that is over.
     #[inline]
-    pub(crate) fn ended(&mut self, call: EndedCall, span: Span) {
+    pub(crate) fn add_ended(&mut self, call: EndedCall, span: Span) {
         let arrival = call.waiting.arrival;
         if let Some(current) = &mut self.current
             && arrival.max(current.lasts.start).max(span.start) == arrival
@@ -117,13 +117,13 @@ impl Periods {
             // Else it was never sent.
             && call.sent >= arrival
         {
-            return current.count.ended(call, self.with_histograms);
+            return current.count.add_ended(call, self.with_histograms);
         }
-        self.ended_across(call, span);
+        self.add_across(call, span);
     }
 
     /// A call that may not lie within one stage, or of a burst.
-    fn ended_across(&mut self, call: EndedCall, span: Span) {
+    fn add_across(&mut self, call: EndedCall, span: Span) {
         self.put_back();
         let (arrival, intended) = (call.waiting.arrival, call.waiting.intended);
         let own = self.index(arrival, call.waiting.user);
@@ -140,11 +140,11 @@ impl Periods {
             }
         }
         match self.boundaries {
-            Boundaries::Bursts(_) if span.contains(arrival) => self.sent(own, call.sent),
+            Boundaries::Bursts(_) if span.contains(arrival) => self.add_sent(own, call.sent),
             Boundaries::Bursts(_) => {}
             Boundaries::Stages(_) => {
                 if span.contains(call.sent) {
-                    self.sent(self.index(call.sent, 0), call.sent);
+                    self.add_sent(self.index(call.sent, 0), call.sent);
                 }
                 if span.contains(call.done)
                     && let Some(at) = self.index(call.done, 0)
@@ -186,7 +186,7 @@ impl Periods {
         }
     }
 
-    fn sent(&mut self, period: Option<u64>, at: u64) {
+    fn add_sent(&mut self, period: Option<u64>, at: u64) {
         if at > 0
             && let Some(count) = period.and_then(|period| count_of(&mut self.counts, period))
         {
@@ -435,7 +435,7 @@ mod tests {
         let mut periods = Periods::of(&load, SPAN.start).unwrap();
         // The second waits until it is sent in the third stage.
         for call in [call(0, 500, 0), call(1, 1900, 300), call(2, 2500, 0)] {
-            periods.ended(call, SPAN);
+            periods.add_ended(call, SPAN);
         }
         let found = periods.outcomes(&load, SPAN);
         let counts: Vec<_> = found.iter().map(|p| (p.calls, p.sent, p.ended)).collect();
@@ -462,9 +462,9 @@ mod tests {
         let mut kept = Periods::of(&load, SPAN.start).unwrap();
         let mut searched = Periods::of(&load, SPAN.start).unwrap();
         for call in calls {
-            kept.ended(call, SPAN);
+            kept.add_ended(call, SPAN);
             kept.busy(call.done, call.done + 30 * MS, SPAN);
-            searched.ended_across(call, SPAN);
+            searched.add_across(call, SPAN);
             searched.put_back();
             searched.busy(call.done, call.done + 30 * MS, SPAN);
         }
@@ -522,7 +522,7 @@ mod tests {
                 done: intended + 2 * MS,
                 failed: false,
             };
-            periods.ended(call, SPAN);
+            periods.add_ended(call, SPAN);
         }
         let found = periods.outcomes(&load, SPAN);
         let counts: Vec<_> = found

@@ -193,7 +193,7 @@ impl Recorder {
 
     /// One call that ended within the window, at that offset from its start.
     #[inline]
-    pub(crate) fn ended(&mut self, offset_ns: u64, well: bool) {
+    pub(crate) fn add_ended(&mut self, offset_ns: u64, well: bool) {
         self.ended += 1;
         if !well {
             return;
@@ -443,8 +443,8 @@ mod tests {
     #[test]
     fn a_silent_end_is_part_of_the_series() {
         let mut recorder = Recorder::new();
-        recorder.ended(150_000_000, true);
-        recorder.ended(250_000_000, false);
+        recorder.add_ended(150_000_000, true);
+        recorder.add_ended(250_000_000, false);
         assert_eq!((recorder.ended, recorder.ended_ok), (2, 1));
         assert_eq!(recorder.series_of(410_000_000), [0, 1, 0, 0, 0]);
         assert_eq!(recorder.series_of(100_000_000), [0]);
@@ -458,7 +458,7 @@ mod tests {
             let part = if i % 3 == 0 { &mut left } else { &mut right };
             for recorder in [part, &mut one] {
                 recorder.time(Time::Service, i * i);
-                recorder.ended(i * 1_000_000, i % 7 > 0);
+                recorder.add_ended(i * 1_000_000, i % 7 > 0);
             }
         }
         right.failure(TIMEOUT, 1, || "slow".into());

@@ -48,7 +48,7 @@ impl SlowCalls {
     }
 
     /// One call of the window that is over; `intended_ns` counts from the opening of the window.
-    pub(crate) fn ended(
+    pub(crate) fn add_ended(
         &mut self,
         call: &Call,
         origin: CallOrigin,
@@ -166,7 +166,7 @@ mod tests {
         let mut slow = SlowCalls::of(most).expect("some are kept");
         for (ordinal, response) in (0..).zip(responses) {
             let call = call(ordinal, 10 + ordinal, *response);
-            slow.ended(&call, CallOrigin::default(), "Hello", ordinal);
+            slow.add_ended(&call, CallOrigin::default(), "Hello", ordinal);
         }
         slow
     }

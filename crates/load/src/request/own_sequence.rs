@@ -124,13 +124,13 @@ impl OwnSequence {
         }
     }
 
-    pub(crate) fn after(&self, call: &mut Call, sequences: &mut Sequences) -> Next {
+    pub(crate) fn find_next(&self, call: &mut Call, sequences: &mut Sequences) -> Next {
         let ended = Ended {
             is_last: call.step + 1 == self.first + self.templates.len(),
             failed: call.failed,
             done: call.done,
         };
-        let next = sequences.after(&mut call.waiting, ended);
+        let next = sequences.find_next(&mut call.waiting, ended);
         if let Next::Another(_) = next
             && let Some(varied) = call.reply.varied.as_mut()
         {

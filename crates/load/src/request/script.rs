@@ -117,12 +117,15 @@ impl Script {
 
     /// What comes after a call that has ended.
     #[inline]
-    pub(crate) fn after(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
+    pub(crate) fn find_next(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
         match self {
             Script::Same(_) | Script::Rows(_) => Next::Arrival,
-            Script::Varying(varying) => varying.after(call, sequences),
-            Script::Own(own) => own.after(call, sequences),
-            Script::Mix(mix) => mix.part_of(&mut call.waiting).script.after(call, sequences),
+            Script::Varying(varying) => varying.find_next(call, sequences),
+            Script::Own(own) => own.find_next(call, sequences),
+            Script::Mix(mix) => mix
+                .part_of(&mut call.waiting)
+                .script
+                .find_next(call, sequences),
         }
     }
 
@@ -299,7 +302,7 @@ impl Varying {
         }
     }
 
-    fn after(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
+    fn find_next(&mut self, call: &mut Call, sequences: &mut Sequences) -> Next {
         self.recycle(call);
         if !self.builder.generator.is_sequence() {
             return Next::Arrival;
@@ -309,7 +312,7 @@ impl Varying {
             failed: call.failed,
             done: call.done,
         };
-        let next = sequences.after(&mut call.waiting, ended);
+        let next = sequences.find_next(&mut call.waiting, ended);
         // Reached only after a good reply: `carried` is never taken from an error.
         if let Next::Another(_) = next
             && let Some(varied) = call.reply.varied.as_mut()

@@ -73,7 +73,7 @@ impl Sequences {
 
     /// What comes after a call of a sequence; one that goes on is at its next step then.
     #[inline]
-    pub(crate) fn after(&mut self, waiting: &mut Waiting, call: Ended) -> Next {
+    pub(crate) fn find_next(&mut self, waiting: &mut Waiting, call: Ended) -> Next {
         let arrival = waiting.arrival;
         if call.failed || call.is_last {
             self.end(waiting.sequence);

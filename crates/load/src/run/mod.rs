@@ -156,7 +156,7 @@ fn quota(plan: &Plan, group: &plan::Group) -> Option<Arc<Quota>> {
 }
 
 /// Time alone closes the window.
-fn by_time(plan: &Plan) -> bool {
+fn ends_by_time(plan: &Plan) -> bool {
     let mut groups = plan.groups.iter();
     plan.slices.is_none() && groups.all(|group| matches!(group.window, Window::DurationS(_)))
 }
@@ -431,7 +431,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
             true => now + NOTICE_NS,
             false => now,
         };
-        let end = match by_time(self.plan) {
+        let end = match ends_by_time(self.plan) {
             true => start + ns(longest_s(self.plan)),
             false => UNSET,
         };
@@ -461,7 +461,7 @@ impl<F: FnMut(Progress)> Coordinator<'_, F> {
         let start = self.shared.window().start;
         let slices = self.shared.slices.as_ref();
         let longest_ns = slices.map_or_else(|| ns(longest_s(self.plan)), Slices::longest_ns);
-        let (bound, by_calls) = (start.saturating_add(longest_ns), !by_time(self.plan));
+        let (bound, by_calls) = (start.saturating_add(longest_ns), !ends_by_time(self.plan));
         self.wait_for("measure", start, bound, |shared| {
             shared.window().end <= now_ns() || (by_calls && shared.all_finished())
         });

@@ -137,7 +137,7 @@ impl Demand {
         }
         // Users who only call, at once: the common case needs neither heap nor counter.
         if self.think.is_none() && self.made.is_empty() && self.presence.is_none() {
-            self.arrived(user, done, span);
+            self.queue_arrival(user, done, span);
             return done;
         }
         self.pause_or_end(user, done, span)
@@ -163,7 +163,7 @@ impl Demand {
             None => Some(pause_end),
         };
         match next {
-            Some(at) if at <= done => self.arrived(user, at, span),
+            Some(at) if at <= done => self.queue_arrival(user, at, span),
             Some(at) => {
                 self.thinking.push(at, user);
                 self.note_full();
@@ -175,7 +175,7 @@ impl Demand {
 
     /// Queues an arrival, unless the window is over or holds its calls.
     #[inline]
-    fn arrived(&mut self, user: u32, at: u64, span: Span) {
+    fn queue_arrival(&mut self, user: u32, at: u64, span: Span) {
         if at < span.end && self.admits(at, span) {
             self.queue.push_back(Waiting::arrival(user, at));
         } else if let Some(parked) = &mut self.parked {
@@ -217,7 +217,7 @@ impl Demand {
     // be coordinated omission (Tene, 2013).
     pub(crate) fn arrive(&mut self, now: u64, span: Span, mut late: impl FnMut(u64, u64)) {
         while let Some((due, user)) = self.thinking.pop_due(now) {
-            self.arrived(user, due, span);
+            self.queue_arrival(user, due, span);
         }
         while let Some((at, number)) = self.scheduled()
             && at <= now

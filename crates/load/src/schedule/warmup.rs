@@ -66,11 +66,11 @@ impl Warmup {
 mod tests {
     use super::*;
 
-    fn after(counts: &[u64]) -> bool {
-        after_with(0, counts)
+    fn is_over_after(counts: &[u64]) -> bool {
+        is_over_with(0, counts)
     }
 
-    fn after_with(users: u64, counts: &[u64]) -> bool {
+    fn is_over_with(users: u64, counts: &[u64]) -> bool {
         let mut warmup = Warmup::new(users);
         counts.iter().for_each(|count| warmup.sample(*count));
         warmup.stationary()
@@ -78,36 +78,38 @@ mod tests {
 
     #[test]
     fn too_few_samples_show_nothing() {
-        assert!(!after(&[1000; 7]));
-        assert!(after(&[1000; 8]));
+        assert!(!is_over_after(&[1000; 7]));
+        assert!(is_over_after(&[1000; 8]));
     }
 
     #[test]
     fn a_rising_series_is_not_stationary() {
-        assert!(!after(&[1000, 1100, 1200, 1300, 1400, 1500, 1600, 1700]));
+        assert!(!is_over_after(&[
+            1000, 1100, 1200, 1300, 1400, 1500, 1600, 1700
+        ]));
     }
 
     #[test]
     fn only_the_last_samples_count() {
         let mut counts = vec![10, 100, 500];
         counts.extend([1000; 8]);
-        assert!(after(&counts));
+        assert!(is_over_after(&counts));
     }
 
     #[test]
     fn small_counts_may_scatter_as_counts_do() {
-        assert!(after(&[3, 5, 4, 6, 5, 2, 4, 5]));
+        assert!(is_over_after(&[3, 5, 4, 6, 5, 2, 4, 5]));
     }
 
     #[test]
     fn every_user_has_ended_three_calls() {
-        assert!(!after_with(400, &[149; 8]));
-        assert!(after_with(400, &[150; 8]));
-        assert!(after(&[68; 8]));
+        assert!(!is_over_with(400, &[149; 8]));
+        assert!(is_over_with(400, &[150; 8]));
+        assert!(is_over_after(&[68; 8]));
     }
 
     #[test]
     fn silence_is_not_stationary() {
-        assert!(!after(&[0; 8]));
+        assert!(!is_over_after(&[0; 8]));
     }
 }

@@ -35,7 +35,7 @@ impl Validator {
                 self.whole(state, chunk, tokens);
                 0
             }
-            Some(frames) => self.framed(frames, state, chunk),
+            Some(frames) => self.read_framed(frames, state, chunk),
         }
     }
 
@@ -75,7 +75,7 @@ impl Validator {
         }
     }
 
-    fn framed(&self, frames: Frames, state: &mut ReplyState, mut chunk: &[u8]) -> u64 {
+    fn read_framed(&self, frames: Frames, state: &mut ReplyState, mut chunk: &[u8]) -> u64 {
         let mut ended = 0;
         while self.next_framed(frames, state, &mut chunk) {
             ended += 1;

@@ -59,7 +59,7 @@ impl Validator {
             }
             (Expectation::Declared(declared), _) => declared.check(message).map_err(|reason| {
                 let rejection = Rejection::new(ErrorKind::Wrong, reason);
-                match declared.shown(message) {
+                match declared.show(message) {
                     Some(text) => rejection.with_text(&text),
                     None => rejection.with_body(message),
                 }
@@ -70,7 +70,7 @@ impl Validator {
             }
             (Expectation::Same(expected), None) => expected
                 .check_ordered(order, index, message)
-                .map_err(rejected),
+                .map_err(reject),
             (Expectation::Same(expected), Some(tokens)) if self.accepts_repeats => {
                 self.read_unless_repeated(expected, order, message, tokens)
             }
@@ -99,7 +99,7 @@ impl Validator {
     ) -> Result<(), Rejection> {
         let before = tokens.decoder.insertions();
         let in_sync = !tokens.decoder.out_of_sync();
-        if in_sync && tokens.reply(self.step).at(before) == Some(message) {
+        if in_sync && tokens.reply(self.step).find_at(before) == Some(message) {
             return Ok(());
         }
         read(expected, order, message, Some(tokens))?;
@@ -117,14 +117,14 @@ fn read(
     tokens: Option<&mut Tokens>,
 ) -> Result<Reply, Rejection> {
     let Some(tokens) = tokens else {
-        return expected.read(order, message).map_err(rejected);
+        return expected.read(order, message).map_err(reject);
     };
     let read = expected.read_tokens(&mut tokens.decoder, message);
-    read.map_err(rejected)
+    read.map_err(reject)
 }
 
 /// A fault is the service's own word, everything else is our judgement of it.
-fn rejected(mismatch: Mismatch) -> Rejection {
+fn reject(mismatch: Mismatch) -> Rejection {
     match mismatch {
         Mismatch::Fault { code, text, .. } => {
             let reason = format!("fault {code}: {}", printable(&text));

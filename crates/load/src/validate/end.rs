@@ -54,13 +54,13 @@ impl Validator {
         }
         match state.bad.take() {
             None => Ok(()),
-            Some(rejection) => Err(self.explained(*rejection, state)),
+            Some(rejection) => Err(self.explain(*rejection, state)),
         }
     }
 
     /// An application error with its text, or with the start of the body.
     #[cold]
-    fn explained(&self, rejection: Rejection, state: &ReplyState) -> Rejection {
+    fn explain(&self, rejection: Rejection, state: &ReplyState) -> Rejection {
         if rejection.kind == ErrorKind::Wrong
             && let (Expectation::Declared(_), None) = (&self.expectation, self.frames)
             // Where the whole body was compared it is in the reason already.

@@ -27,7 +27,7 @@ impl Step {
 }
 
 /// Steps in one list. Those of one operation are recorded together.
-pub(crate) fn joined(parts: impl Iterator<Item = Step>) -> Vec<Step> {
+pub(crate) fn join_steps(parts: impl Iterator<Item = Step>) -> Vec<Step> {
     let mut names: Vec<String> = Vec::new();
     let mut steps: Vec<Step> = Vec::new();
     for step in parts {

@@ -64,14 +64,14 @@ impl JsonPattern {
             JsonPattern::Null => "null".into(),
             JsonPattern::Bool(value) => value.to_string(),
             JsonPattern::Number(number) => number.to_string(),
-            JsonPattern::Text(text) => quoted(text),
+            JsonPattern::Text(text) => quote(text),
             JsonPattern::List(items) => format!("an array of {}", items.len()),
             JsonPattern::Object(_) => "an object".into(),
         }
     }
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let shown: String = text.chars().take(SHOWN_LETTERS).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     format!("{shown:?}{more}")
@@ -115,7 +115,7 @@ impl Mismatch {
 
     /// Notes that the difference is inside of that place.
     #[cold]
-    fn within<E>(&self, place: impl FnOnce() -> String, error: E) -> E {
+    fn place_within<E>(&self, place: impl FnOnce() -> String, error: E) -> E {
         if let Some(difference) = self.0.borrow_mut().as_mut() {
             difference.path.push(place());
         }
@@ -131,7 +131,11 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    fn matched<E: de::Error>(&self, same: bool, found: impl FnOnce() -> String) -> Result<(), E> {
+    fn check_match<E: de::Error>(
+        &self,
+        same: bool,
+        found: impl FnOnce() -> String,
+    ) -> Result<(), E> {
         match same {
             true => Ok(()),
             false => Err(self.mismatch.error(self.pattern.shown(), found())),
@@ -140,7 +144,7 @@ impl Compared<'_> {
 
     fn number<E: de::Error>(&self, found: Number) -> Result<(), E> {
         let same = matches!(self.pattern, JsonPattern::Number(own) if equal(own, &found));
-        self.matched(same, || found.to_string())
+        self.check_match(same, || found.to_string())
     }
 }
 
@@ -166,12 +170,12 @@ impl<'de> Visitor<'de> for Compared<'_> {
 
     fn visit_unit<E: de::Error>(self) -> Result<(), E> {
         let same = matches!(self.pattern, JsonPattern::Null);
-        self.matched(same, || "null".into())
+        self.check_match(same, || "null".into())
     }
 
     fn visit_bool<E: de::Error>(self, found: bool) -> Result<(), E> {
         let same = matches!(self.pattern, JsonPattern::Bool(own) if *own == found);
-        self.matched(same, || found.to_string())
+        self.check_match(same, || found.to_string())
     }
 
     fn visit_u64<E: de::Error>(self, found: u64) -> Result<(), E> {
@@ -185,37 +189,37 @@ impl<'de> Visitor<'de> for Compared<'_> {
     fn visit_f64<E: de::Error>(self, found: f64) -> Result<(), E> {
         match Number::from_f64(found) {
             Some(number) => self.number(number),
-            None => self.matched(false, || found.to_string()),
+            None => self.check_match(false, || found.to_string()),
         }
     }
 
     fn visit_str<E: de::Error>(self, found: &str) -> Result<(), E> {
         let same = matches!(self.pattern, JsonPattern::Text(own) if **own == *found);
-        self.matched(same, || quoted(found))
+        self.check_match(same, || quote(found))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         let JsonPattern::List(expected) = self.pattern else {
-            return self.matched(false, || "an array".into());
+            return self.check_match(false, || "an array".into());
         };
         for (at, pattern) in expected.iter().enumerate() {
             let item = Compared { pattern, ..self };
             let item = items
                 .next_element_seed(item)
-                .map_err(|error| self.mismatch.within(|| format!("[{at}]"), error))?;
+                .map_err(|error| self.mismatch.place_within(|| format!("[{at}]"), error))?;
             if item.is_none() {
-                return self.matched(false, || format!("an array of {at}"));
+                return self.check_match(false, || format!("an array of {at}"));
             }
         }
         match items.next_element::<IgnoredAny>()? {
             None => Ok(()),
-            Some(_) => self.matched(false, || "a longer one".into()),
+            Some(_) => self.check_match(false, || "a longer one".into()),
         }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
         let JsonPattern::Object(expected) = self.pattern else {
-            return self.matched(false, || "an object".into());
+            return self.check_match(false, || "an object".into());
         };
         let mut come = Bits::default();
         while let Some(place) = entries.next_key_seed(Key(expected))? {
@@ -226,14 +230,14 @@ impl<'de> Visitor<'de> for Compared<'_> {
             let (key, pattern) = &expected[at];
             entries
                 .next_value_seed(Compared { pattern, ..self })
-                .map_err(|error| self.mismatch.within(|| format!(".{key}"), error))?;
+                .map_err(|error| self.mismatch.place_within(|| format!(".{key}"), error))?;
             come.set(at);
         }
         let missing = (0..expected.len()).find(|at| !come.has(*at));
         let Some(at) = missing else { return Ok(()) };
         let (key, pattern) = &expected[at];
         let error = self.mismatch.error(pattern.shown(), "no such key".into());
-        Err(self.mismatch.within(|| format!(".{key}"), error))
+        Err(self.mismatch.place_within(|| format!(".{key}"), error))
     }
 }
 

@@ -39,7 +39,7 @@ impl MessagePattern {
         })?;
         let canonical = serde_json::from_str(&canonical)
             .map_err(|error| fault::internal(&format!("expect.message: {error}")))?;
-        let Some(named) = restricted(&canonical, expected) else {
+        let Some(named) = restrict(&canonical, expected) else {
             return Err(fault::plan(
                 "expect.message: a field that is null is one that is not there",
                 "leave it out, and name fields as proto3 JSON does",
@@ -67,7 +67,7 @@ impl MessagePattern {
     }
 
     /// The message as JSON.
-    pub(super) fn shown(&self, message: &[u8]) -> Option<String> {
+    pub(super) fn show(&self, message: &[u8]) -> Option<String> {
         as_json(&self.of, message).ok()
     }
 }
@@ -93,7 +93,7 @@ fn text(message: &DynamicMessage) -> Result<String, String> {
 }
 
 /// What of `canonical` was named; None where something of it is not there.
-fn restricted(canonical: &Value, named: &Value) -> Option<Value> {
+fn restrict(canonical: &Value, named: &Value) -> Option<Value> {
     match (canonical, named) {
         (Value::Object(all), Value::Object(named)) => {
             let entries = named.iter().map(|(key, value)| {
@@ -102,13 +102,13 @@ fn restricted(canonical: &Value, named: &Value) -> Option<Value> {
                     Some(found) => (key.clone(), found),
                     None => (camel_case(key), all.get(&camel_case(key))?),
                 };
-                Some((key, restricted(found, value)?))
+                Some((key, restrict(found, value)?))
             });
             entries.collect()
         }
         (Value::Array(all), Value::Array(named)) => {
             let items = all.iter().zip(named);
-            items.map(|(one, named)| restricted(one, named)).collect()
+            items.map(|(one, named)| restrict(one, named)).collect()
         }
         _ => Some(canonical.clone()),
     }

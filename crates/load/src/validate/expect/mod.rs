@@ -222,8 +222,8 @@ impl Declared {
     }
 
     /// The body as its error's text shows it.
-    pub(super) fn shown(&self, body: &[u8]) -> Option<String> {
-        self.message.as_ref()?.shown(body)
+    pub(super) fn show(&self, body: &[u8]) -> Option<String> {
+        self.message.as_ref()?.show(body)
     }
 
     fn check_size(&self, bytes: u64) -> Result<(), String> {
