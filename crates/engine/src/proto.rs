@@ -16,7 +16,7 @@ const TYPES_NAMED: usize = 5;
 pub(crate) type Reflect<'a> = &'a dyn Fn(&Group) -> Result<DescriptorPool, Fault>;
 
 /// The group with the description of every method whose message is given as JSON, or whose reply
-/// is expected to have some content, and with bodies of HTTP as Protobuf where the plan says so.
+/// is expected to have some content, and with bodies of HTTP as Protobuf where the plan asks for it.
 ///
 /// # Errors
 /// When the .proto does not parse, or has no such method; those of `reflect`.
