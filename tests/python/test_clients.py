@@ -20,7 +20,8 @@ from wirelab.checks import clients as client_checks
 from wirelab.clients import clock, parts
 from wirelab.clients.client import SILENCE_S_MAX, LoadClient
 from wirelab.clients.clock import ClockOffset
-from wirelab.clients.ray_cluster import ClientsSpec, Cluster, parse_hosts, start_clients
+from wirelab.clients.ray_cluster import ClientsSpec, start_clients
+from wirelab.clients.ray_connection import Cluster, parse_hosts
 from wirelab.documents.event import Event, Fault, Outcome
 from wirelab.documents.plan import Plan
 from wirelab.errors import LabError, UsageError, WirelabError

@@ -19,6 +19,7 @@ from wirelab.process.core_locks import CoreLocks
 from wirelab.process.interruption import Interruption
 from wirelab.run import runner as running
 from wirelab.run.progress import Silent
+from wirelab.run.repeating import SHARE
 
 TEXT = """\
 name: small
@@ -160,7 +161,7 @@ def test_every_trial_of_a_sharing_run_is_marked(tmp_path: Path) -> None:
 def test_a_run_begins_when_the_other_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holder: subprocess.Popen[str]
 ) -> None:
-    monkeypatch.setenv(running.SHARE, "0")
+    monkeypatch.setenv(SHARE, "0")
     progress = Heard()
     threading.Timer(1.0, holder.kill).start()
     run = running.run(experiment_file.parse(TEXT), tmp_path / "run", source=TEXT, progress=progress)

@@ -30,6 +30,7 @@ from wirelab.report.page import write_page
 from wirelab.run import directory as run_directory
 from wirelab.run import runner as running
 from wirelab.run.progress import Silent
+from wirelab.run.repeating import SHARE
 from wirelab.run.runner import Run
 
 TEXT = """\
@@ -223,7 +224,7 @@ def test_spoilt_trials_are_repeated_once(
     tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both are in the journal, and the later one counts, also where it is spoilt too."""
-    monkeypatch.setenv(running.SHARE, "0")
+    monkeypatch.setenv(SHARE, "0")
     stand_in("engine-paused")
     run = _run(tmp_path / "run")
     lines = (tmp_path / "run" / "trials.jsonl").read_text().splitlines()
@@ -249,7 +250,7 @@ def test_a_spoilt_trial_of_a_killed_run_is_repeated_when_it_continues(
     shared = _run(tmp_path / "run")
     assert not any(trial.repeats for trial in shared.trials)
     stand_in()
-    monkeypatch.setenv(running.SHARE, "0")
+    monkeypatch.setenv(SHARE, "0")
     again = _run(tmp_path / "run")
     assert again.repeated == shared.trials
     assert all(trial.repeats for trial in again.trials)
@@ -258,7 +259,7 @@ def test_a_spoilt_trial_of_a_killed_run_is_repeated_when_it_continues(
 def test_undisturbed_trials_are_not_repeated(
     tmp_path: Path, stand_in: Misbehave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(running.SHARE, "0")
+    monkeypatch.setenv(SHARE, "0")
     # A window of the scripted engine is too short to know what others used of the cores.
     quiet = NoiseRecord((0, 1), other_cpu_s=0.0, lab_pause_s=0.05)
     monkeypatch.setattr(system_noise.SystemNoiseSampler, "findings", lambda *_: quiet)

@@ -24,8 +24,9 @@ from wirelab.format.units import format_seconds
 from wirelab.process.engine import MARGIN_S, limit_seconds
 from wirelab.process.metrics import Sample
 from wirelab.records.line import cell_id
-from wirelab.run import journal
+from wirelab.run import journal, repeating
 from wirelab.run import runner as running
+from wirelab.run.repeating import find_done, find_spoilt
 from wirelab.run.runner import Run
 from wirelab.stack import manifests
 from wirelab.statistics.cell import cells
@@ -431,7 +432,7 @@ def test_a_trial_is_repeated_if_one_of_its_cells_was_spoilt(
     line = (first, replace(first, id=cell_id(first.id, 1), point=other.point))
     book = journal.Journal(tmp_path / journal.NAME)
     book.append(*line)
-    monkeypatch.setattr(running, "spoilt_by", lambda cell: "noise" if cell is line[1] else "")
-    assert running._spoilt(book, line) == "noise"
-    assert running._find_done(book, False, repeat_spoilt=True) == set()
-    assert running._find_done(book, False, repeat_spoilt=False) == {first.id}
+    monkeypatch.setattr(repeating, "spoilt_by", lambda cell: "noise" if cell is line[1] else "")
+    assert find_spoilt(book, line) == "noise"
+    assert find_done(book, False, repeat_spoilt=True) == set()
+    assert find_done(book, False, repeat_spoilt=False) == {first.id}

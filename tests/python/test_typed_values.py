@@ -143,6 +143,7 @@ UNTYPED = {
     "contracts/vary.py": MESSAGE,
     "experiment/json_schema.py": SCHEMA,
     "explain/outside.py": USERS,
+    "farm/ray_tasks.py": "tasks and nodes of Ray, which has no types",
     "imports/curl.py": FOREIGN,
     "imports/experiment_text.py": FOREIGN,
     "imports/grpc.py": FOREIGN,

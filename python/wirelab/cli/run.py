@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from wirelab.cli.error_handling import err, exit_with_code
-from wirelab.cli.options.clients import CLIENTS, ClientsOptions
+from wirelab.cli.options.clients import CLIENTS, FARM, ClientsOptions, FarmOptions
 from wirelab.cli.options.common import (
     AS_JSON,
     DIRECTORY,
@@ -28,6 +29,7 @@ from wirelab.cli.options.thresholds import THRESHOLDS, ThresholdOptions
 from wirelab.errors import EXIT_BY_VERDICT, EXIT_FAILED, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
+    from wirelab.clients.ray_connection import Cluster
     from wirelab.experiment.model import Experiment
     from wirelab.run.progress import Progress
 
@@ -46,6 +48,7 @@ DEMO, DEMO_QUICK = (
 @DIRECTORY
 @option_group("options", RunOptions, OPTIONS)
 @CLIENTS
+@FARM
 @option_group("thresholds", ThresholdOptions, THRESHOLDS)
 @EXPORT
 @AS_JSON
@@ -55,12 +58,14 @@ def run(
     directory: DirectoryOptions,
     options: RunOptions,
     clients: ClientsOptions,
+    farm: FarmOptions,
     thresholds: ThresholdOptions,
     export: Sequence[Path],
     as_json: bool,
 ) -> int:
     """Run an experiment, or continue it where it was interrupted."""
-    return _run(file, directory, options, clients, thresholds, export, as_json=as_json)
+    places = Places(clients, farm)
+    return _run(file, directory, options, places, thresholds, export, as_json=as_json)
 
 
 @click.command(cls=GroupedCommand)
@@ -89,7 +94,7 @@ def demo(
         DEMO_QUICK if quick else DEMO,
         directory,
         RunOptions(repeats=repeats, ready_timeout_s=ready_timeout_s, share=share),
-        ClientsOptions(),
+        Places(ClientsOptions(), FarmOptions()),
         ThresholdOptions(),
         (),
         as_json=as_json,
@@ -158,13 +163,14 @@ def _run(
     file: Path,
     directory: DirectoryOptions,
     options: RunOptions,
-    clients: ClientsOptions,
+    places: Places,
     thresholds: ThresholdOptions,
     export: Sequence[Path],
     *,
     as_json: bool,
 ) -> int:
     directory.check()
+    places.check(options)
     conditions = thresholds.conditions()
     from wirelab import installation
     from wirelab.cli.output import run as results
@@ -178,41 +184,58 @@ def _run(
     from wirelab.cli.output.named_services import with_number
 
     source = with_number(source, "repeats", options.repeats)
-    source = with_number(source, "clients", clients.clients)
-    experiment = experiment_file.parse(source, str(file))
+    source = with_number(source, "clients", places.clients.clients)
+    experiment = experiment_file.parse(source, str(places.name(file)))
     if options.plan:
         from wirelab.cli.output import plan
 
         return plan.show(experiment, as_json=as_json)
     test_findings = options.test_findings or experiment.test_findings
     if test_findings:
+        places.refuse_test()
         _accept_test(experiment, file)
     folder = directory.folder(experiment.name)
     err.print(f"run directory: {folder}")
 
-    from wirelab.cli.output.monitoring import serve_metrics
-    from wirelab.run import runner as running
     from wirelab.run.progress import OnConsole
 
     progress = OnConsole(err)
-    with (
-        serve_metrics(progress, options.metrics_port) as watched,
-        clients.open_pool() as pool,
-    ):
-        finished = running.run(
+    tested = EXIT_OK
+    if (cluster := places.cluster()) is not None:
+        from wirelab.farm.host import HostOptions
+        from wirelab.run.farming import run_on_farm
+
+        finished = run_on_farm(
             experiment,
             folder,
+            cluster,
             source=source,
-            progress=watched,
-            unverified=options.unverified,
+            options=HostOptions(options.unverified, options.ready_timeout_s, options.share),
+            progress=progress,
             retry_failed=directory.retry_failed,
-            postgres=options.postgres,
-            any_target=options.any_target,
-            ready_timeout_s=options.ready_timeout_s,
-            share=options.share,
-            clients=pool,
         )
-        tested = _test_findings(folder, watched, options) if test_findings else EXIT_OK
+    else:
+        from wirelab.cli.output.monitoring import serve_metrics
+        from wirelab.run import runner as running
+
+        with (
+            serve_metrics(progress, options.metrics_port) as watched,
+            places.clients.open_pool() as pool,
+        ):
+            finished = running.run(
+                experiment,
+                folder,
+                source=source,
+                progress=watched,
+                unverified=options.unverified,
+                retry_failed=directory.retry_failed,
+                postgres=options.postgres,
+                any_target=options.any_target,
+                ready_timeout_s=options.ready_timeout_s,
+                share=options.share,
+                clients=pool,
+            )
+            tested = _test_findings(folder, watched, options) if test_findings else EXIT_OK
     shown = results.show(
         finished,
         as_json=as_json,
@@ -223,6 +246,47 @@ def _run(
     for target in export:
         results.export(finished, target)
     return EXIT_FAILED if EXIT_FAILED in (shown, tested) else shown or tested
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the load of a trial is made, and where the trials run."""
+
+    clients: ClientsOptions
+    farm: FarmOptions
+
+    def cluster(self) -> Cluster | None:
+        """Of the farm; None: trials run on this machine. Raises :class:`UsageError`."""
+        return self.farm.cluster(insecure=self.clients.insecure_ray)
+
+    def name(self, file: Path) -> Path:
+        """The experiment file, by which other hosts find the files that it names."""
+        return file if self.farm.farm is None else file.absolute()
+
+    def check(self, options: RunOptions) -> None:
+        """Raises :class:`UsageError` for options that a farm cannot follow."""
+        if self.cluster() is None:
+            return
+        self.clients.refuse_farm()
+        reasons = {
+            "--postgres": (options.postgres, "trials of all hosts would share one server"),
+            "--metrics-port": (
+                options.metrics_port is not None,
+                "the metrics are those of one trial under way, and a farm has many",
+            ),
+            "--plan": (options.plan, "it starts nothing, on any host"),
+        }
+        for name, (given, reason) in reasons.items():
+            if given:
+                raise UsageError(f"{name} with --farm: {reason}", "leave one of the two out")
+
+    def refuse_test(self) -> None:
+        """Raises :class:`UsageError` for a test of findings, whose trials would follow here."""
+        if self.cluster() is not None:
+            raise UsageError(
+                "findings are tested on this machine, which is not a host of the farm",
+                "leave out --test-findings and test_findings with --farm",
+            )
 
 
 def _accept_test(experiment: Experiment, file: Path) -> None:

@@ -14,13 +14,8 @@ import msgspec
 from wirelab.clients import clock, parts
 from wirelab.clients.client import ClientInfo, describe
 from wirelab.clients.clock import ClockOffset
-from wirelab.clients.ray_cluster import (
-    THIS_MACHINE,
-    ClientsSpec,
-    Cluster,
-    RayClient,
-    start_clients,
-)
+from wirelab.clients.ray_cluster import ClientsSpec, RayClient, start_clients
+from wirelab.clients.ray_connection import THIS_MACHINE, Cluster
 from wirelab.documents.event import Event, Fault, Outcome, Progress
 from wirelab.documents.plan import Plan
 from wirelab.errors import LabError, TrialFailed, UsageError

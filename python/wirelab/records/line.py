@@ -38,7 +38,7 @@ def cell_id(trial_id: str, number: int) -> str:
 
 SHARED = (
     *("id", "repeat", "order", "status", "reason", "started", "seconds"),
-    *("placement", "repeats"),
+    *("placement", "repeats", "node"),
 )
 """Fields that are the same for all cells of a trial."""
 CELL = (
@@ -58,8 +58,11 @@ def to_line(cells: Sequence[Trial]) -> Json:
             raise ValueError(f"cell {number + 1} of trial {first.id} has the id {cell.id}")
         if differing := [n for n in SHARED if getattr(own, n) != getattr(first, n)]:
             raise ValueError(f"the cells of trial {first.id} differ in {differing[0]}")
+    shared = {name: _WRITERS.get(name, _return_same)(getattr(first, name)) for name in SHARED}
+    if not first.node:
+        del shared["node"]
     return {
-        **{name: _WRITERS.get(name, _return_same)(getattr(first, name)) for name in SHARED},
+        **shared,
         "cells": [
             {name: _WRITERS.get(name, _return_same)(getattr(cell, name)) for name in CELL}
             for cell in cells
@@ -104,6 +107,7 @@ class _Plain(msgspec.Struct):
     started: str = ""
     seconds: float = 0.0
     repeats: str = ""
+    node: str = ""
 
 
 _READERS: dict[str, Callable[[object], object]] = {

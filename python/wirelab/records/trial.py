@@ -155,6 +155,8 @@ class Trial:
     """What the machine did besides; None in runs of earlier versions."""
     slices: SlicesRecord | None = None
     """None if the service had the trial for itself."""
+    node: str = ""
+    """Name of the host of a farm that measured it; empty: the machine of the run."""
     repeats: str = ""
     """Why the trial with the same id before it was spoilt; empty: it is the first one."""
     checks: tuple[Check, ...] = ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,15 +98,26 @@ def refusal(folder: Path, kind: str) -> RunDirectoryError | None:
     return None
 
 
-def refuse_other_cpu(folder: Path, manifest: Manifest) -> None:
+def refuse_other_cpu(
+    folder: Path, manifest: Manifest, hosts: Mapping[str, str | int | None] | None = None
+) -> None:
     """Raises :class:`RunDirectoryError` where the run was begun on another CPU model: its trials
-    would not be comparable with further ones. Models that are not known are accepted."""
+    would not be comparable with further ones. Models that are not known are accepted. ``hosts``
+    describes the machines that measure, where this one does not."""
     from wirelab.process import machine
 
-    begun, here = manifest.machine.get("cpu"), machine.cpu_model()
+    begun = manifest.machine.get("cpu")
+    here, who = (
+        (machine.cpu_model(), "this machine")
+        if hosts is None
+        else (
+            hosts.get("cpu"),
+            "the farm",
+        )
+    )
     if begun and here and begun != here:
         raise RunDirectoryError(
-            f"{folder} was begun on {begun}, and this machine has {here}",
+            f"{folder} was begun on {begun}, and {who} has {here}",
             "continue it on a machine with that CPU model, or give another directory with --out",
         )
 
@@ -156,13 +167,16 @@ class RunDirectory:
         experiment: Experiment,
         source: str,
         comparison: Comparison | None = None,
+        machine: Mapping[str, str | int | None] | None = None,
     ) -> None:
         """``source`` is the text of the experiment file, stored without its secrets next to the
-        manifest, which keeps ``comparison``."""
+        manifest, which keeps ``comparison``. ``machine`` describes the hosts that measure; by
+        default this machine does."""
         self.folder = folder
         self._experiment = experiment
         self._source = experiment.secrets.hide_source(source)
         self._comparison = comparison
+        self._machine = machine
         self._lock: int | None = None
 
     def __enter__(self) -> RunDirectory:
@@ -184,7 +198,10 @@ class RunDirectory:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._release()
+        try:
+            self.journal.close()
+        finally:
+            self._release()
 
     def fresh_folder(self, trial_id: str) -> Path:
         """An empty folder for a trial. A folder of an unfinished or repeated trial is renamed,
@@ -280,7 +297,7 @@ class RunDirectory:
                 experiment_sha256=self._experiment.digest(),
                 seed=self._experiment.seed,
                 threshold=self._experiment.threshold,
-                machine=machine.describe(),
+                machine=dict(self._machine or machine.describe()),
                 versions=machine.versions(),
                 git_revision=machine.git_revision(),
                 engine=EngineBinary(binary_digest(engine)),
@@ -291,7 +308,7 @@ class RunDirectory:
 
     def _resume(self) -> None:
         manifest = read_manifest(self.folder)
-        refuse_other_cpu(self.folder, manifest)
+        refuse_other_cpu(self.folder, manifest, self._machine)
         if manifest.experiment_sha256 != self._experiment.digest():
             manifest = self._accept_more_repeats(manifest)
         engine = engine_binary.find()

@@ -10,8 +10,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,6 +35,9 @@ LINE_BYTES_MAX = 4_000_000
 """About 500 times a line of one load; a series of 16 hours."""
 BYTES_MAX = 128_000_000
 """Maximum size of a journal, about 20 times that of a study of 910 trials."""
+GROUP_LINES = 64
+GROUP_S = 1.0
+"""Lines of trials on other hosts are synced together, after this number or time in seconds."""
 SIGNED = frozenset(
     {
         *("options", "set", "metrics", "runtime_metrics", "start_s", "steal_s", "clock_step_s"),
@@ -169,6 +174,8 @@ class Journal:
         found, torn = _read(path)
         self.lines = list(found.lines)
         self.torn = found.torn
+        self._file: FileIO | None = None
+        self._unsynced, self._oldest_s = 0, 0.0
         if torn:
             self._set_aside(torn)
 
@@ -200,6 +207,44 @@ class Journal:
             raise storage_error(error, self.path) from error
         self.lines.append(cells)
 
+    def append_encoded(self, line: bytes) -> Line:
+        """Adds the line of a trial that another process measured, without its end, and keeps
+        nothing of it in memory. It is on the disk after :meth:`sync`, which also follows after
+        :data:`GROUP_LINES` or :data:`GROUP_S`: a crash of the machine loses at most that group, and
+        the end of this process loses nothing. Returns its cells. Raises :class:`StorageError`, and
+        :class:`RunDirectoryError` for a line that is not a trial of this version."""
+        cells = _trial(self.path, 0, line)
+        self._file = self._file or self.path.open("ab", buffering=0)
+        length = self._file.tell()
+        _refuse_beyond(self.path, len(line) + 1, length + len(line) + 1)
+        try:
+            _write_all(self._file, line + b"\n")
+        except OSError as error:
+            os.truncate(self.path, length)
+            raise storage_error(error, self.path) from error
+        self._unsynced += 1
+        self._oldest_s = self._oldest_s or time.monotonic()
+        if self._unsynced >= GROUP_LINES or time.monotonic() - self._oldest_s > GROUP_S:
+            self.sync()
+        return cells
+
+    def sync(self) -> None:
+        """Waits until all lines are on the disk. Raises :class:`StorageError`."""
+        if self._file is None or not self._unsynced:
+            return
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise storage_error(error, self.path) from error
+        self._unsynced, self._oldest_s = 0, 0.0
+
+    def close(self) -> None:
+        """Also waits for the disk."""
+        self.sync()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
     def _set_aside(self, torn: bytes) -> None:
         try:
             _write(self.path.with_name(f"{NAME}.torn"), torn + b"\n")
@@ -211,10 +256,14 @@ class Journal:
 def _write(path: Path, content: bytes) -> None:
     """Appends and syncs. Raises :class:`OSError`; a part may have been written."""
     with path.open("ab", buffering=0) as file:
-        view = memoryview(content)
-        while view:
-            view = view[file.write(view) :]
+        _write_all(file, content)
         os.fsync(file.fileno())
+
+
+def _write_all(file: FileIO, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[file.write(view) :]
 
 
 def _refuse_beyond(path: Path, line_bytes: int, bytes_total: int) -> None:

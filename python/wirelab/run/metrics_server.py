@@ -81,7 +81,7 @@ class RunMetrics(Collector):
     def begin(self, work: RemainingWork) -> None:
         """Called when a run, or a part of a reproduction, starts."""
         with self._lock:
-            self._left = TimeLeft(work.seconds)
+            self._left = TimeLeft(work.seconds, work.at_once)
             self._planned, self._resumed = work.trials, work.finished
             self._ended = {"measured": 0, "failed": 0}
         self._next.begin(work)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -42,6 +43,8 @@ class RemainingWork:
     """Whether the number of trials is an upper bound."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Short names of stacks, as reports have them."""
+    at_once: int = 1
+    """Hosts that each measure a trial at the same time."""
 
     @property
     def trials(self) -> int:
@@ -88,13 +91,18 @@ class TimeLeft:
     ratio of actual to planned time of the finished trials. The plan counts as
     :data:`PLAN_TRIALS` trials more, so that one slow trial does not multiply the estimate."""
 
-    def __init__(self, planned: Sequence[float]) -> None:
-        self._planned = list(planned)
+    def __init__(self, planned: Sequence[float], at_once: int = 1) -> None:
+        """``at_once`` hosts measure trials at the same time."""
+        self._planned = deque(planned)
+        self._left_planned = sum(planned)
+        self._at_once = at_once
         self._done_planned = self._done_taken = PLAN_TRIALS * fmean(planned) if planned else 0.0
 
     def took(self, seconds: float) -> None:
         """Records that the next trial has ended after ``seconds``."""
-        self._done_planned += self._planned.pop(0)
+        planned = self._planned.popleft()
+        self._left_planned -= planned
+        self._done_planned += planned
         self._done_taken += seconds
 
     def seconds(self, into_trial: float = 0.0) -> float:
@@ -103,7 +111,8 @@ class TimeLeft:
             return 0.0
         ratio = self._done_taken / self._done_planned if self._done_planned else 1.0
         # A trial that takes longer than its share takes nothing from the others'.
-        return sum(self._planned) * ratio - min(into_trial, self._planned[0] * ratio)
+        into = min(into_trial, self._planned[0] * ratio)
+        return self._left_planned * ratio / self._at_once - into / self._at_once
 
 
 def time_left(seconds: float) -> str:
@@ -139,7 +148,9 @@ class OnConsole:
         self._ticker = Ticker(console)
         self._left = TimeLeft(())
         self._total = self._done = self._failed = 0
+        self._at_once = 1
         self._planned: PlannedTrial | None = None
+        self._running: dict[str, PlannedTrial] = {}
         self._phase = ""
         self._began = time.monotonic()
         self.reported: set[str] = set()
@@ -149,7 +160,8 @@ class OnConsole:
         """Stacks and their problems that were printed."""
 
     def begin(self, work: RemainingWork) -> None:
-        self._left, self._names = TimeLeft(work.seconds), work.names
+        self._left, self._names = TimeLeft(work.seconds, work.at_once), work.names
+        self._at_once = work.at_once
         self._total, self._done = work.trials, work.finished
         if work.finished:
             total = format_count(self._total, "trial")
@@ -169,7 +181,7 @@ class OnConsole:
 
     def trial(self, planned: PlannedTrial) -> None:
         self._began = time.monotonic()
-        self._planned = planned
+        self._planned = self._running[planned.id] = planned
         self._phase = "starting"
         self._show()
 
@@ -181,6 +193,8 @@ class OnConsole:
     def runtime(self, values: Mapping[str, float]) -> None: ...
 
     def end_trial(self, trial: Trial) -> None:
+        # Of several that run at the same time, any may end first.
+        self._planned = self._running.pop(trial.id, self._planned)
         cells = 1 if self._planned is None else len(self._planned.cells)
         self._left.took(trial.seconds * cells)
         self._done += 1
@@ -209,6 +223,8 @@ class OnConsole:
         failed = f", {self._failed} failed" if self._failed else ""
         done = f"{_bar(self._done, self._total)} {self._done}/{self._total}{failed}, {left}"
         end = f" · {self._phase}"
+        if self._at_once > 1:
+            end = f" · {len(self._running)} of {format_count(self._at_once, 'host')}"
         self._console.status((Line(done, "bold"), Line(f"{self._words(len(end) + 1)}{end}", "dim")))
 
     def _words(self, taken: int) -> str:

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
-from wirelab.checks.system_noise import spoilt_by
-from wirelab.clients.ray_cluster import THIS_MACHINE
+from wirelab.clients.ray_connection import THIS_MACHINE
 from wirelab.clients.together import ClientPool
 from wirelab.errors import (
-    ExperimentError,
     Interrupted,
-    LabError,
     NotInstalled,
     ToolMissing,
     UsageError,
 )
 from wirelab.experiment import matrix as planning
 from wirelab.experiment import placement
-from wirelab.experiment.external import ExternalMessage, ExternalStep
 from wirelab.experiment.matrix import Cell, PlannedTrial, Schedule
 from wirelab.experiment.model import Experiment
 from wirelab.format.units import format_minutes, format_seconds
 from wirelab.identity import Admission
-from wirelab.process import engine_binary, open_files, proxies, rust_programs
+from wirelab.process import engine_binary, proxies, rust_programs
 from wirelab.process.callers import CallerPrograms
 from wirelab.process.core_locks import CoreLocks
 from wirelab.process.databases import MAX_CONNECTIONS, Stores
@@ -35,26 +29,23 @@ from wirelab.process.interruption import Interruption
 from wirelab.process.scratch import Scratch
 from wirelab.process.services import Programs
 from wirelab.records.trial import Trial
-from wirelab.run import journal
 from wirelab.run.directory import RunDirectory
 from wirelab.run.finished import Run as Run
 from wirelab.run.finished import read as read
-from wirelab.run.journal import Journal, Line
+from wirelab.run.journal import Line
 from wirelab.run.manifest import Comparison
 from wirelab.run.progress import Progress, RemainingWork, Silent
+from wirelab.run.repeating import find_done, find_spoilt, run_guarded, shares_cores
 from wirelab.run.time_limit import TimeLimit
 from wirelab.stack import manifests
 from wirelab.stack.axes import CLIENTS, ENGINE
 from wirelab.stack.link_names import LOOPBACK
+from wirelab.trial.acceptance import accept_files, needs_json_library
 from wirelab.trial.labels import Names
 from wirelab.trial.runner import try_out
 from wirelab.trial.setup import Lab
 from wirelab.trial.slice_length import SliceLengths
 from wirelab.trial.sliced import measure_trial
-
-T = TypeVar("T")
-SHARE = "WIRELAB_SHARE"
-"""The variable that is ``1`` where no run is to wait for others."""
 
 
 def run(
@@ -97,13 +88,13 @@ def run(
     and :class:`Interrupted` after Ctrl-C; finished trials are always on the disk.
     """
     progress, limit = progress or Silent(), limit or TimeLimit()
-    share = share or os.environ.get(SHARE) == "1"
+    share = shares_cores(share)
     repeat_spoilt = repeat_spoilt and not share
     experiment.secrets.require()
     engine_binary.find()
     catalogue = manifests.load()
     planned = planning.schedule(experiment, catalogue)
-    _accept_files(planned)
+    accept_files(planned)
     distant = _accept_targets(experiment, planned, any_target=any_target)
     if postgres:
         _accept_postgres(planned)
@@ -118,7 +109,7 @@ def run(
         _open_clients(experiment, clients) as pool,
     ):
         with limit.count_preparation():
-            if any(_needs_json_library(cell) for trial in planned.trials for cell in trial.cells):
+            if any(needs_json_library(cell) for trial in planned.trials for cell in trial.cells):
                 rust_programs.program(rust_programs.JSON_ENGINE, stop, progress.building)
         programs = Programs(catalogue, progress.building)
         admission = Admission(
@@ -150,7 +141,7 @@ def run(
             progress.note(line)
         for reason in planned.apart:
             progress.note(f"one service at a time: {reason}")
-        done = _find_done(directory.journal, retry_failed, repeat_spoilt=repeat_spoilt)
+        done = find_done(directory.journal, retry_failed, repeat_spoilt=repeat_spoilt)
         with limit.count_preparation():
             planned = _callable(lab, planned, done, progress)
             try_out(lab, (trial for trial in planned.trials if trial.id not in done))
@@ -181,35 +172,6 @@ def _open_clients(
     if given is not None and given.cluster != THIS_MACHINE:
         raise UsageError("--hosts: one client runs on this machine", "give --clients 2 or more")
     return nullcontext()
-
-
-def _accept_files(planned: Schedule) -> None:
-    """Raises :class:`ExperimentError` if a load needs more connections than a wirelab service may
-    open. The limit of user-defined services is not known."""
-    problems: dict[str, int] = {}
-    cells = (cell for trial in planned.trials for cell in trial.cells)
-    for cell in (cell for cell in cells if cell.external is None):
-        load, concurrencies = cell.load.point(), cell.load.concurrencies
-        needed = sum(open_files.connections(cell.stack.axes, each) for each in concurrencies)
-        refused = open_files.refusal(needed)
-        if refused:
-            word = "users" if load.is_closed else "in_flight_max"
-            amount = f"{load.kind} {word}={concurrencies[0]}"
-            groups = " and its background groups" if cell.load.background else ""
-            problems[f"{cell.stack}, {amount}{groups}: {refused}"] = needed
-    if problems:
-        raise ExperimentError([*problems, open_files.remedy(max(problems.values()))])
-
-
-def _needs_json_library(cell: Cell) -> bool:
-    """Whether replies are validated by JSON Schema, or their values are selected by JSONPath."""
-    if cell.external is None or not isinstance(cell.message, ExternalMessage):
-        return False
-    requests = cell.message.requests
-    expected = map(cell.external.expectation, requests)
-    return any(isinstance(each, ExternalStep) and each.carry for each in requests) or any(
-        expect is not None and expect.json_schema is not None for expect in expected
-    )
 
 
 def _accept_targets(experiment: Experiment, planned: Schedule, *, any_target: bool) -> str:
@@ -259,24 +221,6 @@ def _accept_postgres(planned: Schedule) -> None:
     if problems:
         lines = [f"{where}: {why}" for where, why in problems.items()]
         raise UsageError("\n".join(["--postgres:", *lines]), "leave --postgres out")
-
-
-def _find_done(journalled: Journal, retry_failed: bool, *, repeat_spoilt: bool) -> set[str]:
-    """Ids of trials that need no measurement."""
-    return {
-        line[0].id
-        for line in journalled.latest
-        if (line[0].status == "measured" or not retry_failed)
-        and not (repeat_spoilt and _spoilt(journalled, line))
-    }
-
-
-def _spoilt(journalled: Journal, line: Line) -> str:
-    """What spoilt a cell of a trial that is still to be repeated; empty if there is nothing to
-    repeat."""
-    if any(earlier[0].repeats for earlier in journalled.lines_of(line[0].id)):
-        return ""
-    return next(filter(None, map(spoilt_by, line)), "")
 
 
 def _callable(lab: Lab, planned: Schedule, done: set[str], progress: Progress) -> Schedule:
@@ -373,7 +317,7 @@ def _prepare(
     for language in dict.fromkeys(map(_language, every)):
         progress.note(f"preparing the service in {language}")
     trials, skipped, unavailable = planned.cell_trials, planned.skipped, planned.unavailable
-    _run_guarded(directory.folder, lambda: directory.note(trials, skipped, unavailable))
+    run_guarded(directory.folder, lambda: directory.note(trials, skipped, unavailable))
     for cell in every:
         lab.programs.program(cell.stack, lab.interruption, cell.message.contract)
     for cell in _todo(planned, done):
@@ -432,9 +376,9 @@ def _one(lab: Lab, planned: PlannedTrial, directory: RunDirectory, progress: Pro
     Returns its first cell."""
     earlier = directory.journal.lines_of(planned.id)
     line = earlier[-1] if earlier else None
-    if line is None or not _spoilt(directory.journal, line):
+    if line is None or not find_spoilt(directory.journal, line):
         line = _append(lab, planned, directory)
-    spoilt = _spoilt(directory.journal, line)
+    spoilt = find_spoilt(directory.journal, line)
     if spoilt and lab.repeats_spoilt and not _is_distant(planned):
         progress.note(f"the trial is repeated once, because of {spoilt}")
         line = _append(lab, planned, directory, repeats=spoilt)
@@ -445,17 +389,7 @@ def _append(lab: Lab, planned: PlannedTrial, directory: RunDirectory, repeats: s
     def measure() -> Line:
         return measure_trial(lab, planned, directory.fresh_folder)
 
-    cells = _run_guarded(directory.folder, measure)
+    cells = run_guarded(directory.folder, measure)
     line = tuple(replace(cell, repeats=repeats) for cell in cells)
     directory.journal.append(*line)
     return line
-
-
-def _run_guarded(folder: Path, work: Callable[[], T]) -> T:
-    """Distinguishes a full disk from other errors."""
-    try:
-        return work()
-    except OSError as error:
-        if error.errno in journal.FULL:
-            raise journal.storage_error(error, folder) from error
-        raise LabError(f"wirelab cannot continue: {error}") from error

@@ -9,7 +9,8 @@ from wirelab.cli.options.common import COUNT, option, option_group
 from wirelab.errors import UsageError
 
 if TYPE_CHECKING:
-    from wirelab.clients.ray_cluster import ClientsSpec, Cluster
+    from wirelab.clients.ray_cluster import ClientsSpec
+    from wirelab.clients.ray_connection import Cluster
     from wirelab.clients.together import ClientPool
 
 
@@ -32,6 +33,17 @@ class ClientsOptions:
         "--insecure-ray", is_flag=True, help="Allow a Ray cluster without token authentication."
     )
 
+    def refuse_farm(self) -> None:
+        """Raises :class:`UsageError`: a farm has a trial on each node, and these options divide the
+        load of one trial among nodes."""
+        for name, value in (("--clients", self.clients), ("--hosts", self.hosts)):
+            if value is not None:
+                raise UsageError(
+                    f"{name} with --farm: a farm has a trial on each node, and several clients "
+                    "need several nodes for one trial",
+                    "leave one of the two out",
+                )
+
     def spec(self) -> ClientsSpec | None:
         """None for one engine without Ray. Raises :class:`UsageError`."""
         if self.clients is None:
@@ -47,7 +59,7 @@ class ClientsOptions:
         return ClientPool(self._cluster())
 
     def _cluster(self) -> Cluster:
-        from wirelab.clients.ray_cluster import THIS_MACHINE, Cluster, parse_hosts
+        from wirelab.clients.ray_connection import THIS_MACHINE, Cluster, parse_hosts
 
         if self.hosts is None:
             if self.insecure_ray:
@@ -56,4 +68,25 @@ class ClientsOptions:
         return Cluster(parse_hosts(self.hosts), self.insecure_ray)
 
 
+@dataclass(frozen=True)
+class FarmOptions:
+    """Where the trials of an experiment run."""
+
+    farm: str | None = option(
+        "--farm",
+        metavar="ray:ADDRESS",
+        help="Divide the trials among the nodes of this Ray cluster, one trial at a time on each. "
+        "Needs Ray: pip install 'wirelab[ray]'. [default: this machine]",
+    )
+
+    def cluster(self, *, insecure: bool) -> Cluster | None:
+        """None without a farm. Raises :class:`UsageError`."""
+        if self.farm is None:
+            return None
+        from wirelab.clients.ray_connection import Cluster, parse_hosts
+
+        return Cluster(parse_hosts(self.farm, "--farm"), insecure)
+
+
+FARM = option_group("farm", FarmOptions, "Many hosts")
 CLIENTS = option_group("clients", ClientsOptions, "Several clients")

@@ -1,0 +1,1 @@
+"""Trials of one experiment on many equal hosts, as tasks of Ray."""
