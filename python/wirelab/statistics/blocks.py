@@ -20,8 +20,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wirelab.statistics.distributions import digamma, trigamma, trigamma_inverse
 from wirelab.statistics.repeats import Spread
@@ -64,8 +66,12 @@ class Blocks:
         return value, Spread(tuple((weight**2 * variance, n) for weight, variance, n in parts))
 
 
-def blocks(cells: Sequence[Mapping[int, float]]) -> Blocks | None:
-    """Of cells that map the number of a block to a figure above 0.
+Block = TypeVar("Block", int, tuple[int, str])
+"""The repeat, or the repeat and the host that measured it."""
+
+
+def blocks(cells: Sequence[Mapping[Block, float]]) -> Blocks | None:
+    """Of cells that map a block to a figure above 0.
 
     None where fewer than :data:`FREEDOM_MIN` residual degrees of freedom remain, where a cell has
     fewer than two values, and where one does not vary: then there is nothing to be gained.
@@ -101,7 +107,13 @@ def _fit(table: Floats, freedom: int) -> Blocks | None:
         adjusted = table - effects
         means = np.nanmean(adjusted, axis=1)
     residuals = adjusted - means[:, None]
-    own = (counts - 1) * (1.0 - weights) - WEIGHTS_FREEDOM
+    efficiency = _find_efficiency(there)
+    if efficiency is None:
+        return None
+    shares = (counts - 1) * (1.0 - weights)
+    own = shares * freedom / shares.sum() - WEIGHTS_FREEDOM
+    if np.any(own <= 0.0):
+        return None
     left = np.nansum(residuals**2, axis=1) / own
     if np.any(left <= _ROUNDING * variances):
         return None
@@ -109,10 +121,26 @@ def _fit(table: Floats, freedom: int) -> Blocks | None:
     # A Spread divides by its number of trials, which is that of the degrees of freedom here.
     sizes = degrees + 1.0
     parts = tuple(
-        (float(variance * size / count), float(size))
+        (float(variance * size / count / efficiency), float(size))
         for variance, size, count in zip(found, sizes, counts, strict=True)
     )
     return Blocks(tuple(map(float, means)), parts, freedom)
+
+
+def _find_efficiency(there: NDArray[np.bool_]) -> float | None:
+    """What blocks that lack cells cost: the variance of a difference of two cells in complete
+    blocks over that in these, averaged over all pairs (average efficiency factor, John and
+    Williams, *Cyclic and Computer Generated Designs*, chapter 1); 1 where no cell lacks a block.
+    None where some cells have no block in common with others, not even through a third."""
+    if there.all():
+        return 1.0
+    design = there.astype(float)
+    counts = design.sum(axis=1)
+    information = np.diag(counts) - (design / design.sum(axis=0)) @ design.T
+    values = np.linalg.eigvalsh(information)[1:]
+    if values[0] < 1e-9 * counts.max():
+        return None
+    return min(1.0, float(np.mean(1.0 / counts) / np.mean(1.0 / values)))
 
 
 def _weights(variances: Floats) -> Floats:

@@ -88,9 +88,14 @@ class Cell:
         return interval if high < WIDE_FACTOR**2 * low else None
 
     def values_by_repeat(self, figure: Figure) -> dict[int, float]:
-        """The same by the trial's repeat, which is its block."""
+        """The same by the trial's repeat."""
         found = ((trial.repeat, figure.of(trial)) for trial in self.measured)
         return {repeat: value for repeat, value in found if value is not None}
+
+    def values_by_block(self, figure: Figure) -> dict[tuple[int, str], float]:
+        """The same by repeat and host: what a farm measured on two hosts is two blocks."""
+        found = (((trial.repeat, trial.node), figure.of(trial)) for trial in self.measured)
+        return {block: value for block, value in found if value is not None}
 
     @property
     def shared_trials(self) -> frozenset[tuple[str, int]] | None:

@@ -89,7 +89,7 @@ class Evidence:
         if not _is_one_run(self.trials):
             return None
         rows = {
-            point_key(cell.point): tuple(sorted(cell.values_by_repeat(figure).items()))
+            point_key(cell.point): tuple(sorted(cell.values_by_block(figure).items()))
             for cell in cells(self.trials)
             if cell.shared_trials is None
         }
@@ -109,7 +109,11 @@ def _is_one_run(trials: Sequence[Trial]) -> bool:
     return all(len(times) == 1 for times in began.values())
 
 
+Rows = tuple[tuple[tuple[tuple[int, str], float], ...], ...]
+"""Cells with their blocks (repeat and host) and figures."""
+
+
 @lru_cache(maxsize=64)
-def _blocks(rows: tuple[tuple[tuple[int, float], ...], ...]) -> Blocks | None:
+def _blocks(rows: Rows) -> Blocks | None:
     """Kept, because the claims of a study ask for the same figure of the same cells."""
     return blocks([dict(row) for row in rows])

@@ -235,7 +235,7 @@ class _Comparer:
     def of(
         cls, every: Sequence[Cell], figure: Figure, threshold: float, asked: Asked | None
     ) -> _Comparer:
-        rows = {id(cell): tuple(sorted(cell.values_by_repeat(figure).items())) for cell in every}
+        rows = {id(cell): tuple(sorted(cell.values_by_block(figure).items())) for cell in every}
         varying = {key: row for key, row in rows.items() if len({value for _, value in row}) > 1}
         places = {key: place for place, key in enumerate(varying)}
         blocked = None if asked else _blocks(tuple(varying.values()))
@@ -270,8 +270,12 @@ class _Comparer:
         return of_pairs(*values, self.threshold, confidence)
 
 
+Rows = tuple[tuple[tuple[tuple[int, str], float], ...], ...]
+"""Cells with their blocks (repeat and host) and figures."""
+
+
 @lru_cache(maxsize=256)
-def _blocks(rows: tuple[tuple[tuple[int, float], ...], ...]) -> Blocks | None:
+def _blocks(rows: Rows) -> Blocks | None:
     """Kept, because sentences and tables of one page ask for the same figure of the same cells."""
     return blocks([dict(row) for row in rows])
 
