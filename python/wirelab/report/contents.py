@@ -115,6 +115,7 @@ def list_further_sections(source: Source) -> list[Section]:
         _distributions(source),
         _checks(source),
         links.section(source),
+        machine.hosts_section(source),
         machine.noise_section(source),
         machine.placement_section(source),
         machine.machine_section(source),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from wirelab.checks import hosts
 from wirelab.checks.load import client_bound
 from wirelab.checks.marks import Mark, figure_marks, marks_text
 from wirelab.errors import RunDirectoryError
@@ -86,6 +87,8 @@ def to_json(trials: Sequence[Trial], threshold: float, asked: Comparison | None 
             for row in _comparisons(ranking)
         ],
     }
+    if (check := hosts.check(trials)) is not None:
+        shown["hosts"] = {"outcome": check.outcome, "reason": check.reason}
     return {key: _legal(value) for key, value in shown.items()}
 
 

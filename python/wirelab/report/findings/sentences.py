@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from wirelab.checks import hosts
 from wirelab.checks.load import client_bound
 from wirelab.comparisons import outputs
 from wirelab.comparisons.findings import DESCRIBED
@@ -64,7 +65,7 @@ def sentences(
             "Stacks through a proxy are a semantic class of their own, and are not ranked against "
             "those whose calls go straight to the service."
         )
-    failed = [*_failures(trials), *_describe_failed_calls(trials)]
+    failed = [*_failures(trials), *_describe_failed_calls(trials), *_describe_hosts(trials)]
     return [*failed, *found] if _share_of_failures(trials) >= FAILED_LEAD else [*found, *failed]
 
 
@@ -202,6 +203,14 @@ def _failures(trials: Sequence[Trial]) -> list[str]:
     more = f", and {others:,} other {plural(others, 'reason')}" if others else ""
     why = f"{format_count(count, 'time')}: {reason}{more}"
     return [f"{of_all(len(failed), len(trials), 'trial')} failed ({why})."]
+
+
+def _describe_hosts(trials: Sequence[Trial]) -> list[str]:
+    """Hosts of a farm that differ from the others."""
+    check = hosts.check(trials)
+    if check is None or check.outcome != "marked":
+        return []
+    return [f"The hosts of the farm differ: {check.reason}."]
 
 
 def _describe_failed_calls(trials: Sequence[Trial]) -> list[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import expm1
 from typing import Any
 
 import msgspec
 
+from wirelab.checks import hosts
 from wirelab.format.counting import format_count
 from wirelab.format.numbers import DASH, NONE, digits, sanitize
 from wirelab.format.units import format_bytes
@@ -24,6 +26,11 @@ _ABOUT_NOISE = (
     "have continued, per second of the window (for a foreign tool, of its whole run). Stolen is "
     "the time that the hypervisor took from all cores together, in per cent of one core's window. "
     "Values are the lowest and highest over the trials."
+)
+_ABOUT_HOSTS = (
+    "Each repeat was measured on one host, as far as there were enough repeats. What a host does "
+    "to all cells alike is removed from comparisons. The table has the difference of each host "
+    "from an average repeat."
 )
 _BYTES = "_bytes"
 """Ends the name of a size."""
@@ -76,6 +83,33 @@ def _range(values: Iterable[float | None]) -> str:
     if not known:
         return NONE
     return DASH.join(dict.fromkeys((digits(min(known)), digits(max(known)))))
+
+
+def hosts_section(source: Source) -> Section:
+    """The hosts of a farm, and how much they differ; empty for a run on one machine."""
+    check = hosts.check(source.trials)
+    if check is None:
+        return Section("Hosts")
+    found = {figure: hosts.effects(source.trials, figure) for figure in hosts.FIGURES}
+    known = {figure: one for figure, one in found.items() if one is not None}
+    counts = Counter(trial.node for trial in source.trials if trial.node)
+    rows = [
+        [
+            sanitize(name),
+            f"{count:,}",
+            *(_format_effect(one.means.get(name)) for one in known.values()),
+        ]
+        for name, count in sorted(counts.items())
+    ]
+    columns = ["host", "cells", *(f"{figure.title}, %" for figure in known)]
+    said = f"{check.reason[0].upper()}{check.reason[1:]}."
+    return Section(
+        "Hosts", (_ABOUT_HOSTS, said), (Table(columns, rows, "", range(1, len(columns))),)
+    )
+
+
+def _format_effect(effect: float | None) -> str:
+    return NONE if effect is None else f"{100.0 * expm1(effect):+.1f}"
 
 
 def placement_section(source: Source) -> Section:
