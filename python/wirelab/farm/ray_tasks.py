@@ -87,7 +87,7 @@ class RayFarm:
         self._nodes = {
             str(node["NodeName"]): node for node in nodes if node["Resources"].get("CPU", 0.0) > 0.0
         }
-        return list(self._nodes)
+        return sorted(self._nodes)
 
     def describe_all(self) -> list[HostInfo]:
         """Compares all hosts with this machine and each other. Raises :class:`LabError`,
@@ -98,7 +98,7 @@ class RayFarm:
                 "start one with `ray start --address ADDRESS`",
             )
         probe = self._ray.remote(_describe)
-        asked = {name: self._place(probe, name, cpus=0.0).remote() for name in self._nodes}
+        asked = {name: self._place(probe, name, cpus=0.0).remote() for name in self.hosts()}
         hosts = [msgspec.json.decode(said, type=HostInfo) for said in self._gather(asked).values()]
         here = describe()
         for host in hosts:

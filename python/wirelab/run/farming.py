@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 import uuid
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from wirelab.clients.ray_connection import Cluster
@@ -27,6 +28,7 @@ from wirelab.records.line import cell_id
 from wirelab.records.trial import Trial, now
 from wirelab.run.directory import RunDirectory
 from wirelab.run.finished import Run, read
+from wirelab.run.journal import write_all
 from wirelab.run.progress import Progress, RemainingWork, Silent
 from wirelab.run.repeating import find_done, find_spoilt, run_guarded, shares_cores
 from wirelab.stack import manifests
@@ -89,6 +91,8 @@ class Front:
     transport: Transport
     progress: Progress
     interruption: Interruption
+    clock: Callable[[], float] = time.monotonic
+    """Seconds."""
     _earlier: dict[str, str] = field(default_factory=dict)
     """What spoilt a trial in an earlier session, by its id."""
     _kept: int = 0
@@ -97,7 +101,7 @@ class Front:
     """Trials under way, and the host on which each began."""
     _hosts: set[str] = field(default_factory=set)
     _idle: deque[str] = field(default_factory=deque)
-    _looked_s: float = 0.0
+    _looked_s: float = -inf
     _empty_since_s: float | None = None
     _begun_by: dict[int, str] = field(default_factory=dict)
     """Host of each repeat of which an earlier session measured a part."""
@@ -163,7 +167,7 @@ class Front:
 
     def _look(self, plan: BlockPlan) -> None:
         """Which hosts exist. Raises :class:`LabError` where none has for a while."""
-        at = time.monotonic()
+        at = self.clock()
         if at - self._looked_s < LOOK_S:
             return
         self._looked_s = at
@@ -186,7 +190,7 @@ class Front:
             )
 
     def _begin_trials(self, plan: BlockPlan, places: dict[str, int]) -> None:
-        for _ in range(len(self._idle)):
+        for _ in range(min(len(self._idle), plan.left)):
             host = self._idle.popleft()
             trial = plan.take(host)
             if trial is None:
@@ -235,11 +239,12 @@ def _write_folders(directory: RunDirectory, made: HostLine) -> None:
 
 def _write_files(folder: Path, files: Files) -> None:
     for name, content in files.items():
-        path = folder / name
-        if not path.resolve().is_relative_to(folder.resolve()):
+        if name.startswith("/") or ".." in name.split("/"):
             raise LabError(f"a host returned the file {name!r}, which is outside of its trial")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        if "/" in name:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        with (folder / name).open("xb", buffering=0) as file:
+            write_all(file, content)
 
 
 def _describe_failed(trial: PlannedTrial, host: str, reason: str) -> HostLine:

@@ -17,7 +17,9 @@ from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
-from wirelab.errors import RunDirectoryError, StorageError
+import msgspec
+
+from wirelab.errors import LabError, RunDirectoryError, StorageError
 from wirelab.format.sanitize import damage
 from wirelab.format.untrusted import (
     TooLarge,
@@ -212,13 +214,16 @@ class Journal:
         nothing of it in memory. It is on the disk after :meth:`sync`, which also follows after
         :data:`GROUP_LINES` or :data:`GROUP_S`: a crash of the machine loses at most that group, and
         the end of this process loses nothing. Returns its cells. Raises :class:`StorageError`, and
-        :class:`RunDirectoryError` for a line that is not a trial of this version."""
-        cells = _trial(self.path, 0, line)
+        :class:`LabError` for a line that is not a trial of this version."""
+        try:
+            cells = from_line(msgspec.json.decode(line, type=dict[str, object]))
+        except (ValueError, TypeError, KeyError) as error:
+            raise LabError(f"a host returned no trial: {damage(error)}", "report this") from error
         self._file = self._file or self.path.open("ab", buffering=0)
         length = self._file.tell()
         _refuse_beyond(self.path, len(line) + 1, length + len(line) + 1)
         try:
-            _write_all(self._file, line + b"\n")
+            write_all(self._file, line + b"\n")
         except OSError as error:
             os.truncate(self.path, length)
             raise storage_error(error, self.path) from error
@@ -254,13 +259,14 @@ class Journal:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Appends and syncs. Raises :class:`OSError`; a part may have been written."""
+    """Appends and syncs. Raises as :func:`write_all` does."""
     with path.open("ab", buffering=0) as file:
-        _write_all(file, content)
+        write_all(file, content)
         os.fsync(file.fileno())
 
 
-def _write_all(file: FileIO, content: bytes) -> None:
+def write_all(file: FileIO, content: bytes) -> None:
+    """Raises :class:`OSError`; a part may have been written."""
     view = memoryview(content)
     while view:
         view = view[file.write(view) :]
