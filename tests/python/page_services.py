@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import socket
 import subprocess
@@ -23,6 +24,7 @@ GRPC_SERVER = "tests.python.page_grpc_server"
 WEBSOCKET_SERVER = "tests.python.page_websocket_server"
 CALLER = PYTHON / "page_caller.py"
 ADDRESS = re.compile(r"(?<=127\.0\.0\.1:)\d+")
+RAY = re.compile(r"ray:10\.0\.0\.1:6379")
 PORT = re.compile(r"(?<=--port )\d+")
 WATCHES = re.compile(r"\b(?:(?P<waits>dissect --live|wirelab-engine capture)|wrap --port)\b")
 """Commands whose ``--port`` is that of a server that runs; some wait for calls of others."""
@@ -108,14 +110,21 @@ class Servers:
     def __init__(self, started: ExitStack) -> None:
         self._started = started
         self._ports: dict[str, int] = {}
+        self._cluster = self._token = ""
 
     @property
     def environment(self) -> Environment:
-        """``PORT_50051``: the port of the server for 50051, if one runs."""
-        return {f"PORT_{named}": str(port) for named, port in self._ports.items()}
+        """``PORT_50051``: the port of the server for 50051, if one runs. Nodes of a cluster share
+        the cores of this machine."""
+        ports = {f"PORT_{named}": str(port) for named, port in self._ports.items()}
+        if not self._token:
+            return ports
+        token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": self._token}
+        return {**ports, **token, "RAY_USAGE_STATS_ENABLED": "0", "WIRELAB_SHARE": "1"}
 
     def replace_addresses(self, text: str) -> str:
         """The text with the addresses of servers that run."""
+        text = RAY.sub(lambda match: f"ray:{self._find_cluster()}", text)
         text = ADDRESS.sub(lambda match: str(self._port(match[0])), text)
         watches = WATCHES.search(text)
         if watches is None:
@@ -146,6 +155,23 @@ class Servers:
             self._start([sys.executable, *server, "--port", port])
             _await(self._ports[named])
         return self._ports[named]
+
+    def _find_cluster(self) -> str:
+        """The address of a Ray cluster of two nodes with a token, on this machine."""
+        if not self._cluster:
+            self._token = secrets.token_hex(16)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tests.python.two_ray_nodes", "0"],
+                cwd=ROOT,
+                env={**os.environ, **self.environment},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            self._started.callback(process.communicate)
+            assert process.stdout is not None
+            self._cluster = process.stdout.readline().strip()
+        return self._cluster
 
     def _start_called_server(self, named: str) -> int:
         """The port of a server that is called until the page ends."""

@@ -1,6 +1,7 @@
 """A Ray cluster of two nodes in the network namespace of this process: ``python -m
 tests.python.two_ray_nodes KILLED COMMAND...``. ``ADDRESS`` in COMMAND becomes the cluster's. With
-KILLED 1 the second node is killed when a client's engine calls. Exits as the command does."""
+KILLED 1 the second node is killed when a client's engine calls. Exits as the command does. Without
+COMMAND it prints the address, and ends when standard input closes."""
 
 from __future__ import annotations
 
@@ -19,6 +20,10 @@ def main() -> int:
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         second = cluster.add_node(num_cpus=1, node_ip_address="127.0.0.3")
+        if not command:
+            print(cluster.address, flush=True)
+            sys.stdin.read()
+            return 0
         words = [word.replace("ADDRESS", cluster.address) for word in command]
         with subprocess.Popen(words) as front:
             if killed == "1":
