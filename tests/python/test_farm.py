@@ -7,6 +7,7 @@ import heapq
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import cache
 from math import exp, log
 from pathlib import Path
 
@@ -276,31 +277,35 @@ def test_several_clients_and_a_farm_exclude_each_other() -> None:
 
 SCALE = 0.04
 """Noise of a trial."""
-WORLDS = 200
+WORLDS = 500
+
+
+@cache
+def _assign(repeats: int, hosts: int) -> list[tuple[int, tuple[int, str]]]:
+    """Cell and block of each trial, where all trials take the same time."""
+    _, planned = _plan(repeats)
+    cells = {id(cell): place for place, cell in enumerate(planned.cells)}
+    plan, found = BlockPlan(planned.trials), []
+    while plan.left:
+        for host in map(str, range(hosts)):
+            trial = plan.take(host)
+            if trial is not None:
+                found.append((cells[id(trial.cell)], (trial.repeat, host)))
+    return found
 
 
 def _simulate_values(
     random: np.random.Generator, repeats: int, hosts: int, biased: float
 ) -> list[dict[tuple[int, str], float]]:
     """Six equal cells; the host 0 is faster or slower by a factor."""
-    _, planned = _PLANS.setdefault(repeats, _plan(repeats))
-    cells = {cell.point.stack + str(cell.point.bytes): at for at, cell in enumerate(planned.cells)}
-    scales = np.exp(random.normal(0.0, 0.5, len(cells)))
-    plan = BlockPlan(planned.trials)
-    made: list[dict[tuple[int, str], float]] = [{} for _ in cells]
-    while plan.left:
-        for host in random.permutation(hosts):
-            trial = plan.take(str(host))
-            if trial is None:
-                continue
-            cell = cells[trial.cell.point.stack + str(trial.cell.point.bytes)]
-            noise = SCALE * scales[cell] * float(random.choice(RESIDUALS))
-            shift = log(biased) if host == 0 else 0.0
-            made[cell][trial.repeat, str(host)] = exp(noise + shift)
+    assigned = _assign(repeats, hosts)
+    scales = SCALE * np.exp(random.normal(0.0, 0.5, 6))
+    noise = random.choice(RESIDUALS, len(assigned))
+    made: list[dict[tuple[int, str], float]] = [{} for _ in range(6)]
+    for (cell, block), value in zip(assigned, noise, strict=True):
+        shift = log(biased) if block[1] == "0" else 0.0
+        made[cell][block] = exp(float(scales[cell] * value) + shift)
     return made
-
-
-_PLANS: dict[int, tuple[str, Schedule]] = {}
 
 
 @pytest.mark.parametrize(("repeats", "hosts", "power"), [(8, 2, 0.9), (10, 4, 0.9), (16, 4, 0.95)])

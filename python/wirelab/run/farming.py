@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 from collections import deque
@@ -28,7 +29,6 @@ from wirelab.records.line import cell_id
 from wirelab.records.trial import Trial, now
 from wirelab.run.directory import RunDirectory
 from wirelab.run.finished import Run, read
-from wirelab.run.journal import write_all
 from wirelab.run.progress import Progress, RemainingWork, Silent
 from wirelab.run.repeating import find_done, find_spoilt, run_guarded, shares_cores
 from wirelab.stack import manifests
@@ -38,6 +38,7 @@ TICK_S = 0.2
 """How often a wait for results looks for Ctrl-C."""
 LOOK_S = 1.0
 """How often the front asks Ray which hosts exist."""
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 EMPTY_S = 5.0
 """Time without any host after which trials have failed."""
 
@@ -238,13 +239,23 @@ def _write_folders(directory: RunDirectory, made: HostLine) -> None:
 
 
 def _write_files(folder: Path, files: Files) -> None:
-    for name, content in files.items():
-        if name.startswith("/") or ".." in name.split("/"):
-            raise LabError(f"a host returned the file {name!r}, which is outside of its trial")
-        if "/" in name:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        with (folder / name).open("xb", buffering=0) as file:
-            write_all(file, content)
+    """By the descriptor of the folder: with paths, this is most of what a trial costs the front."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name, content in files.items():
+            if name.startswith("/") or ".." in name.split("/"):
+                raise LabError(f"a host returned the file {name!r}, which is outside of its trial")
+            if "/" in name:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(name, _NEW_FILE, 0o644, dir_fd=descriptor)
+            try:
+                view = memoryview(content)
+                while view:
+                    view = view[os.write(file, view) :]
+            finally:
+                os.close(file)
+    finally:
+        os.close(descriptor)
 
 
 def _describe_failed(trial: PlannedTrial, host: str, reason: str) -> HostLine:

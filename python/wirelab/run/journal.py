@@ -223,7 +223,7 @@ class Journal:
         length = self._file.tell()
         _refuse_beyond(self.path, len(line) + 1, length + len(line) + 1)
         try:
-            write_all(self._file, line + b"\n")
+            _write_all(self._file, line + b"\n")
         except OSError as error:
             os.truncate(self.path, length)
             raise storage_error(error, self.path) from error
@@ -259,13 +259,13 @@ class Journal:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Appends and syncs. Raises as :func:`write_all` does."""
+    """Appends and syncs. Raises :class:`OSError`."""
     with path.open("ab", buffering=0) as file:
-        write_all(file, content)
+        _write_all(file, content)
         os.fsync(file.fileno())
 
 
-def write_all(file: FileIO, content: bytes) -> None:
+def _write_all(file: FileIO, content: bytes) -> None:
     """Raises :class:`OSError`; a part may have been written."""
     view = memoryview(content)
     while view:
