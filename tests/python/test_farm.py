@@ -17,6 +17,7 @@ import pytest
 from tests.python.test_blocks import RESIDUALS
 from tests.python.test_clients_run import _experiment
 from wirelab.checks import hosts as hosts_check
+from wirelab.cli import main
 from wirelab.clients.client import ClientInfo
 from wirelab.errors import Interrupted, LabError, UsageError
 from wirelab.experiment import loading
@@ -357,3 +358,32 @@ def test_a_line_of_a_farm_names_its_host_and_others_stay_as_they_were() -> None:
     trial = measure_nothing(planned.trials[0], "a")
     assert json.loads(encode_line([trial]))["node"] == "a"
     assert "node" not in json.loads(encode_line([replace(trial, node="")]))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--clients", "2"), "--clients with --farm: a farm has a trial on each node"),
+        (("--postgres", "postgres://127.0.0.1/x"), "trials of all hosts would share one server"),
+        (("--metrics-port", "0"), "a farm has many"),
+        (("--test-findings",), "which is not a host of the farm"),
+        (("--plan",), "it starts nothing, on any host"),
+        ((), "whoever reaches a Ray cluster without a token"),
+    ],
+)
+def test_what_a_farm_cannot_do_is_refused_with_the_reason(
+    words: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if not words:
+        pytest.importorskip("ray", reason="Ray is not installed")
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    file = tmp_path / "experiment.yaml"
+    file.write_text(_experiment(clients=1), encoding="utf-8")
+    farm = ("--farm", "ray:10.0.0.1:6379", "--out", str(tmp_path / "run"))
+    assert main(["run", str(file), *farm, *words]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "run").exists()
