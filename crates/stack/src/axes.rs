@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::bindings::Codec;
 use crate::values::{
-    ByteOrder, Compression, EndOfMessage, HttpCache, Reply, Security, SoapVersion, SocketKind,
-    TokenCache, TokenSource, Transport, Work, Writes,
+    ByteOrder, Compression, EndOfMessage, Flush, HttpCache, Reply, Security, SoapVersion,
+    SocketKind, TokenCache, TokenSource, Transport, Work, Writes,
 };
 
 /// One factor.
@@ -225,6 +225,14 @@ pub const TABLE: &[Axis] = &[
         Side::Both,
         HttpCache::NAMES,
     ),
+    axis(
+        "flush",
+        "of a streamed reply of rest and sse; item: each item is sent at once; library: when its \
+         library sends by itself",
+        Side::Service,
+        Flush::NAMES,
+    )
+    .meant(&["flushing"]),
     axis(
         "close_delay",
         "milliseconds that the service waits before it closes a connection",

@@ -31,6 +31,6 @@ pub use bindings::{Binding, BindingFamily, Codec, CodecFamily};
 pub use document::document;
 pub use stack::{Connection, Illegal, SocketAxes, Stack};
 pub use values::{
-    ByteOrder, Compression, EndOfMessage, HttpCache, Reply, Security, SoapVersion, SocketKind,
-    TokenCache, TokenSource, Transport, Work, Writes,
+    ByteOrder, Compression, EndOfMessage, Flush, HttpCache, Reply, Security, SoapVersion,
+    SocketKind, TokenCache, TokenSource, Transport, Work, Writes,
 };

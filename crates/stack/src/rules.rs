@@ -157,6 +157,18 @@ fn of_bindings() -> Vec<Rule> {
             "the client's iiop, raw and websocket messages go out in one send",
         ),
         belongs(
+            "flush",
+            &[not("binding", &["rest", "sse"])],
+            "only replies of rest and sse are written item by item into one body; the libraries \
+             of the other bindings send each message themselves",
+        ),
+        rule(
+            [is("flush", &["library"]), not("compression", &["none"])],
+            "a compressor that is not told to flush keeps items until its own block is full, \
+             which is no setting of the library that sends",
+            ("flush", "item"),
+        ),
+        belongs(
             "end_of_message",
             &[is("binding", &["websocket"])],
             "messages of WebSocket have an end of their own (RFC 6455 section 5.2)",

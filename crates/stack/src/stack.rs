@@ -11,8 +11,8 @@ use crate::axis_map::AxisMap;
 use crate::bindings::{Binding, Codec};
 use crate::rules::first_broken;
 use crate::values::{
-    ByteOrder, Compression, EndOfMessage, HttpCache, Reply, Security, SoapVersion, SocketKind,
-    TokenCache, TokenSource, Transport, Work, Writes,
+    ByteOrder, Compression, EndOfMessage, Flush, HttpCache, Reply, Security, SoapVersion,
+    SocketKind, TokenCache, TokenSource, Transport, Work, Writes,
 };
 
 /// A legal point of the axis table; in JSON an [`AxisMap`].
@@ -44,6 +44,8 @@ pub struct Stack {
     pub end_of_message: EndOfMessage,
     /// What caches of HTTP make of replies.
     pub http_cache: HttpCache,
+    /// When the items of a streamed reply are sent.
+    pub flush: Flush,
     /// Milliseconds that the service waits before it closes a connection.
     pub close_delay_ms: u32,
     /// Whether calls are answered.
@@ -142,6 +144,7 @@ impl Stack {
             in_flight: count(axes, "in_flight").unwrap_or(1),
             end_of_message: word(axes, "end_of_message"),
             http_cache: word(axes, "http_cache"),
+            flush: word(axes, "flush"),
             close_delay_ms: number(axes, "close_delay").unwrap_or(0),
             reply: word(axes, "reply"),
             client: SocketAxes {

@@ -153,6 +153,18 @@ values! {
 }
 
 values! {
+    /// When the items of a streamed reply are sent.
+    #[derive(Default)]
+    Flush of "flush" {
+        /// Each as soon as it is made.
+        #[default]
+        Item = "item",
+        /// When the service's library sends by itself.
+        Library = "library",
+    }
+}
+
+values! {
     /// Whether calls are answered.
     #[derive(Default)]
     Reply of "reply" {

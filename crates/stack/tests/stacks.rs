@@ -78,6 +78,8 @@ fn legal_stacks_are_taken() {
         json!({"binding": "soap", "soap": "1.2", "codec": "soap-rpc"}),
         json!({"binding": "soap", "codec": "soap-encoded"}),
         json!({"binding": "grpc", "compression": "gzip"}),
+        json!({"binding": "sse", "flush": "library"}),
+        json!({"binding": "rest", "flush": "item", "compression": "zstd"}),
         json!({"binding": "iiop", "byte_order": "big", "in_flight": "multiplex=10"}),
         json!({"binding": "raw", "connection": "close"}),
         json!({"binding": "raw", "codec": "token-xml", "token_source": "text"}),
@@ -114,6 +116,16 @@ fn impossible_stacks_are_refused_with_the_smallest_repair() {
             json!({"binding": "raw", "codec": "soap-rpc"}),
             "raw serves",
             "codec=soap-literal",
+        ),
+        (
+            json!({"binding": "grpc", "flush": "library"}),
+            "libraries of the other bindings",
+            "flush=item",
+        ),
+        (
+            json!({"binding": "sse", "flush": "library", "compression": "gzip"}),
+            "a compressor",
+            "flush=item",
         ),
         (
             json!({"binding": "iiop", "compression": "zstd"}),

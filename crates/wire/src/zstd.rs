@@ -22,7 +22,7 @@ pub enum ZstdError {
 const LEVEL: i32 = 3;
 
 /// Windows of 8 MiB at most: what RFC 9659 asks of both sides of HTTP.
-const WINDOW_LOG_MAX: u32 = 23;
+pub(crate) const WINDOW_LOG_MAX: u32 = 23;
 
 /// `bytes` as one frame, at the usual level 3, with its length and a checksum.
 #[must_use]

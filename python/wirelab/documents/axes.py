@@ -31,6 +31,7 @@ Transport = Literal["http/1.0", "http/1.1", "http/2", "tcp"]
 SocketKind = Literal["tcp", "unix"]
 EndOfMessage = Literal["content-length", "chunked", "until-close"]
 HttpCache = Literal["none", "revalidate", "proxy"]
+Flush = Literal["item", "library"]
 Reply = Literal["two-way", "one-way"]
 Writes = Literal["joined", "split"]
 Congestion = Literal["cubic", "bbr", "reno"]
@@ -61,6 +62,7 @@ AxisName = Literal[
     "in_flight",
     "end_of_message",
     "http_cache",
+    "flush",
     "close_delay",
     "reply",
     "client.writes",
@@ -110,6 +112,7 @@ _DEFAULTS = {
     "in_flight": "1",
     "end_of_message": "content-length",
     "http_cache": "none",
+    "flush": "item",
     "close_delay": "0",
     "reply": "two-way",
     "client.writes": "joined",
@@ -236,6 +239,9 @@ class Axes(msgspec.Struct, frozen=True, kw_only=True):
     http_cache: HttpCache
     """of replies to GET: revalidate: the caller has the reply and asks whether it is still
     right (ETag, 304); proxy: a proxy keeps it and answers for the service."""
+    flush: Flush
+    """of a streamed reply of rest and sse; item: each item is sent at once; library: when its
+    library sends by itself."""
     close_delay_ms: int
     """milliseconds that the service waits before it closes a connection."""
     reply: Reply
@@ -320,6 +326,7 @@ class Axes(msgspec.Struct, frozen=True, kw_only=True):
                 "in_flight": _number(full["in_flight"]),
                 "end_of_message": full["end_of_message"],
                 "http_cache": full["http_cache"],
+                "flush": full["flush"],
                 "close_delay_ms": _number(full["close_delay"]),
                 "reply": full["reply"],
                 "congestion": full["congestion"],

@@ -181,6 +181,8 @@ class Stack(
     """How the end of a reply is marked."""
     http_cache: HttpCache = "none"
     """What caches of HTTP make of replies."""
+    flush: Flush = "item"
+    """When the items of a streamed reply of `sse` or `rest` are sent."""
     reply: Reply = "two-way"
     """Whether calls are answered."""
     security: Security = "none"
@@ -270,6 +272,9 @@ Compression = Literal["none", "gzip", "zstd"]
 
 EndOfMessage = Literal["content-length", "chunked", "until-close"]
 """How the end of a reply of HTTP/1.x is marked."""
+
+Flush = Literal["item", "library"]
+"""When the items of a streamed reply are sent."""
 
 HttpCache = Literal["none", "revalidate", "proxy"]
 """What caches of HTTP make of replies (RFC 9111)."""

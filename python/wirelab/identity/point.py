@@ -13,7 +13,7 @@ from wirelab.stack.manifests import Catalogue, Served
 from wirelab.stack.reference import Stack
 
 IDENTITY_AXES = (
-    *("codec", "soap", "compression", "transport", "socket", "end_of_message", "security"),
+    *("codec", "soap", "compression", "transport", "socket", "end_of_message", "flush", "security"),
     "http_cache",
     *("token_cache", "store", "repository", "fetch", "mapper", "validation", "parser"),
     # A proxy could change what is answered too: it is examined with the service behind it.
@@ -55,6 +55,7 @@ def _one_axis_away(served: Served) -> Iterator[dict[str, str]]:
         "socket": served.sockets,
         "end_of_message": served.end_of_message,
         "http_cache": served.http_cache,
+        "flush": served.flushes,
         "security": served.security,
         "token_cache": served.token_cache,
         "store": served.stores,

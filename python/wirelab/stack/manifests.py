@@ -53,6 +53,8 @@ class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end_of_message: tuple[str, ...] = ("content-length",)
     http_cache: tuple[str, ...] = ("none",)
     """Unused if the contract is not transfer."""
+    flushes: tuple[str, ...] = ("item",)
+    """Unused if the contract is not stream."""
     replies: tuple[str, ...] = ("two-way",)
     token_cache: tuple[str, ...] = ("names",)
     """Unused if the codec is not token-xml."""
@@ -98,8 +100,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     collector: dict[str, object] = msgspec.field(default_factory=dict)
     """Garbage collector settings if the experiment has none."""
     gaps: dict[str, str] = msgspec.field(default_factory=dict)
-    """Bindings, and codecs of a binding as ``connect json``, that it does not serve and might be
-    expected to, each with the reason."""
+    """Bindings, codecs of a binding as ``connect json``, and values of an axis as
+    ``sse flush=library``, that it does not serve and might be expected to, each with the reason."""
 
     @property
     def title(self) -> str:
@@ -142,6 +144,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         reason, change = refusals[0]
         if not meant:
             reason = self._with_gap(reason, f"{axes.binding} {axes.codec}")
+        for axis in change:
+            reason = self._with_gap(reason, f"{axes.binding} {axis}={stack.value(axis)}")
         return reason, change
 
     def _with_gap(self, reason: str, missing: str) -> str:
@@ -294,6 +298,7 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
         ("socket", served.sockets),
         ("end_of_message", served.end_of_message),
         ("http_cache", served.http_cache),
+        ("flush", served.flushes),
         ("reply", served.replies),
         ("token_cache", served.token_cache),
         ("store", served.stores),

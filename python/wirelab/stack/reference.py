@@ -105,6 +105,7 @@ class Stack:
             ("token_cache", axes.codec == "token-xml"),
             ("end_of_message", axes.end_of_message != "content-length"),
             ("http_cache", axes.http_cache != "none"),
+            ("flush", axes.flush != "item"),
             ("parser", axes.parser != "default"),
         ):
             if belongs:

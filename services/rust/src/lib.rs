@@ -39,8 +39,8 @@ pub use process::serve_from_stdin;
 pub use refusal::{Refusal, Refused};
 pub use service::{CallError, rows};
 pub use wirelab_stack::{
-    Binding, Codec, Compression, EndOfMessage, HttpCache, Reply, Security, SoapVersion, TokenCache,
-    Transport,
+    Binding, Codec, Compression, EndOfMessage, Flush, HttpCache, Reply, Security, SoapVersion,
+    TokenCache, Transport,
 };
 
 /// Bodies of XML and SOAP, read and written as the services do: for the example

@@ -1,5 +1,9 @@
 //! `stream` over lines of JSON and events, by hyper's client.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
 use axum::body::Bytes;
 use axum::http::{Request, StatusCode, header};
 use serde_json::{Value, json};
@@ -89,6 +93,73 @@ fn feeds_are_those_of_the_vectors() {
                 assert_eq!(reply.json()["error"], vector["error"], "{vector}");
             }
         });
+    }
+}
+
+/// A feed of ten short items with that flush and compression: how long its first bytes and its
+/// last took, and what came.
+fn time_feed(flush: &str, compression: &str) -> (Duration, Duration, Vec<u8>) {
+    let mut stack = rest("json");
+    stack["flush"] = flush.into();
+    stack["compression"] = compression.into();
+    let service = start(&stack);
+    let body = json!({"count": 10, "gap_us": 20_000, "pattern": "constant"}).to_string();
+    let head = format!(
+        "POST /stream/feed HTTP/1.0\r\ncontent-type: application/json\r\naccept-encoding: \
+         {compression}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut connection = TcpStream::connect(service.address()).expect("it listens");
+    connection.write_all(head.as_bytes()).expect("a request");
+    let begin = Instant::now();
+    let (mut found, mut buffer) = (Vec::new(), [0; 4096]);
+    let mut first = None;
+    loop {
+        let read = connection.read(&mut buffer).expect("a reply");
+        found.extend_from_slice(&buffer[..read]);
+        // Of the body, behind the head.
+        let end = found.windows(4).position(|part| part == b"\r\n\r\n");
+        if end.is_some_and(|end| found.len() > end + 4) {
+            first.get_or_insert(begin.elapsed());
+        }
+        if read == 0 {
+            let body = found.split_off(end.expect("a head") + 4);
+            return (first.expect("a body"), begin.elapsed(), body);
+        }
+    }
+}
+
+#[test]
+fn items_come_when_they_are_due_with_either_flush_and_compressed() {
+    for (flush, compression) in [
+        ("item", "identity"),
+        ("library", "identity"),
+        ("item", "gzip"),
+        ("item", "zstd"),
+    ] {
+        let compression = compression.replace("identity", "none");
+        let (first, last, body) = time_feed(flush, &compression);
+        // hyper sends what it has when the next item is not due, also by itself.
+        assert!(
+            first < Duration::from_millis(100),
+            "{flush} {compression}: {first:?}"
+        );
+        assert!(
+            last >= Duration::from_millis(180),
+            "{flush} {compression}: {last:?}"
+        );
+        let plain = match compression.as_str() {
+            "gzip" => {
+                let mut plain = Vec::new();
+                let mut reader = flate2::read::GzDecoder::new(body.as_slice());
+                reader.read_to_end(&mut plain).expect("gzip with its end");
+                plain
+            }
+            "zstd" => zstd::decode_all(body.as_slice()).expect("zstd with its end"),
+            _ => body,
+        };
+        let lines = String::from_utf8(plain).expect("text");
+        assert_eq!(lines.lines().count(), 10, "{flush} {compression}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use wirelab_wire::stream::{Events, Lines};
+use wirelab_wire::stream::{Events, Lines, Unpacker};
 
 /// Messages of streams and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) struct MessageCounts {
     pub(crate) messages: u64,
     /// Of these, the ones with a token in a chat completion; all in other streams.
     pub(crate) items: u64,
-    /// Bytes of the body, framing and a message under way included.
+    /// Bytes of the body, content coding undone, framing and a message under way included.
     pub(crate) bytes: u64,
 }
 
@@ -146,6 +146,8 @@ impl Parser {
 pub(crate) struct StreamState {
     pub(crate) stamps: Stamps,
     pub(crate) parser: Parser,
+    /// Of a body under a content coding, what undoes it.
+    pub(crate) unpacker: Option<Box<Unpacker>>,
     /// The last bytes of its content, in which an expected text may begin.
     pub(crate) tail: Vec<u8>,
     /// The expected text has come.

@@ -265,7 +265,10 @@ impl Group {
             let call = self.calls.get(id);
             if let Some(rule) = &self.spec.steps[call.step].validator.stream {
                 // Also where nothing of it has come yet.
-                let stream = call.reply.stream.get_or_insert_with(|| rule.begin());
+                let stream = call
+                    .reply
+                    .stream
+                    .get_or_insert_with(|| rule.begin(call.reply.head.encoding));
                 stream.is_stopped = true;
             }
             let goes_on = self.stop_streams(slot, &[id], turn.span);

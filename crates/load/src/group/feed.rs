@@ -4,7 +4,7 @@ use wirelab_contract::stream::{FeedRequest, Item};
 use wirelab_contract::streams::Schedule;
 use wirelab_contract::{Call, Operation};
 use wirelab_stack::{Binding, Codec, Stack, Transport, Work};
-use wirelab_wire::{ContentType, Encoding};
+use wirelab_wire::ContentType;
 
 use crate::call::fault;
 use crate::call::result::Fault;
@@ -156,11 +156,7 @@ fn validator(
     let mut validator = Validator::new(frames, expectation, stack.work == Work::Decode);
     validator.status = Some(status_of_streams(stack.binding));
     validator.content_type = Some(media_type);
-    validator.encoding = Some(match frames {
-        Some(_) => encoding(stack.compression).0,
-        // Messages cannot be seen through a compressed body.
-        None => Encoding::Identity,
-    });
+    validator.encoding = Some(encoding(stack.compression).0);
     validator.errors = Some((message_format(stack).of_errors(stack.binding), operation));
     validator.stream = Some(StreamRule::of(&Stream::new(format))?);
     Ok(validator)

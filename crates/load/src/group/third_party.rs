@@ -7,7 +7,7 @@ use prost_reflect::MethodDescriptor;
 use wirelab_stack::{Binding, Stack, Transport, Work};
 use wirelab_wire::grpc::Frames;
 use wirelab_wire::websocket::{Kind, append_message};
-use wirelab_wire::{ContentType, Encoding, Request};
+use wirelab_wire::{ContentType, Request};
 
 use crate::call::fault;
 use crate::call::result::Fault;
@@ -286,8 +286,7 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
     let mut validator = Validator::new(None, expectation, stack.work == Work::Decode);
     if let Some(stream) = stream {
         validator.stream = Some(http_stream(stack, stream)?);
-        // Messages cannot be seen through a compressed body.
-        validator.encoding = Some(Encoding::Identity);
+        validator.encoding = Some(encoding(stack.compression).0);
         let is_events = matches!(stream.format, StreamFormat::Sse | StreamFormat::OpenAi);
         validator.content_type = is_events.then_some(ContentType::EventStream);
     }

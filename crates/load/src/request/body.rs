@@ -68,10 +68,12 @@ impl BodyWriter {
         let mut message = Vec::new();
         let written = self.format.append_request(call, caller, &mut message);
         written.expect(CHECKED);
-        self.wrap(&message, is_stream, out);
+        // A line is the whole body here.
+        self.wrap(&message, is_stream && !self.is_line(is_stream), out);
     }
 
     /// Appends one message, which may be one of a stream, compressed and framed as the stack says.
+    /// Lines are compressed by [`BodyWriter::end`], as one body.
     pub(crate) fn wrap(&self, message: &[u8], is_stream: bool, out: &mut Vec<u8>) {
         let frames = head::frames(self.binding, is_stream);
         let message = match frames {
@@ -81,7 +83,10 @@ impl BodyWriter {
             }
             _ => message,
         };
-        let compressed = compress(self.compression, message);
+        let compressed = match self.is_line(is_stream) {
+            true => None,
+            false => compress(self.compression, message),
+        };
         let message = compressed.as_deref().unwrap_or(message);
         match self.binding {
             Binding::Websocket => self.append_message(message, out),
@@ -90,9 +95,17 @@ impl BodyWriter {
         }
     }
 
-    /// Appends what ends the messages of a request where their number does not
-    /// (contracts/README.md, WebSocket).
+    /// Whether a message is a part of a body that has no frames.
+    fn is_line(&self, is_stream: bool) -> bool {
+        is_stream && matches!(self.binding, Binding::Rest | Binding::Sse)
+    }
+
+    /// Ends the messages of a request: appends what ends them where their number does not
+    /// (contracts/README.md, WebSocket), and compresses lines.
     pub(crate) fn end(&self, operation: Operation, out: &mut Vec<u8>) {
+        if self.is_line(operation.streaming()) {
+            self.compress_in_place(out);
+        }
         let is_stream = self.binding == Binding::Websocket && operation != Operation::Feed;
         if is_stream {
             append_message(out, Kind::Text, &[]);

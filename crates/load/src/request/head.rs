@@ -187,10 +187,13 @@ fn items(stack: &Stack, operation: Operation) -> Result<Request, Fault> {
         }
     };
     let (method, path) = operation.rest().expect("Feed and Push have paths");
+    let mut fields = vec![field("accept", accepted), field("content-type", sent)];
+    fields.extend(accepts(stack));
+    fields.extend(content_encoding(stack));
     Ok(Request {
         method: method.into(),
         path: path.into(),
-        fields: vec![field("accept", accepted), field("content-type", sent)],
+        fields,
         ..Request::default()
     })
 }

@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use wirelab_wire::ProtocolError;
 use wirelab_wire::grpc::Frames;
-use wirelab_wire::stream::chat;
+use wirelab_wire::stream::{Unpacker, chat};
 
 use super::stream::{StreamRule, wrong};
 use super::{Expectation, Validator, items};
@@ -12,6 +12,9 @@ use crate::call::items::ItemState;
 use crate::call::rejection::Rejection;
 use crate::call::reply::ReplyState;
 use crate::call::stream::{Arrival, MessageCounts, Parser, StreamState};
+
+/// Bytes that a compressed body gives at a time.
+const UNPACKED_BYTES: usize = 16 << 10;
 
 /// What the next bytes of a stream are.
 enum Next {
@@ -51,7 +54,7 @@ impl Validator {
             if let Some(frames) = self.frames {
                 state.deframer = frames.deframer(rule.message_max);
             }
-            rule.begin()
+            rule.begin(state.head.encoding)
         });
         let arrival = match stream.is_stopped {
             true => None,
@@ -69,14 +72,57 @@ impl Validator {
         chunk: &[u8],
         at: u64,
     ) -> Arrival {
-        let (mut rest, mut counts) = (chunk, MessageCounts::default());
+        let mut counts = MessageCounts::default();
+        // Taken out and back, because the rest of the stream is changed.
+        match stream.unpacker.take() {
+            None => self.take_plain(rule, state, stream, chunk, &mut counts),
+            Some(mut unpacker) => {
+                self.take_packed(rule, state, stream, (&mut unpacker, chunk), &mut counts);
+                stream.unpacker = Some(unpacker);
+            }
+        }
+        let is_within = stream.parser.is_within() || state.deframer.is_within();
+        stream.stamps.arrive(at, counts, is_within)
+    }
+
+    /// Takes the messages that the next bytes of a compressed body have in them.
+    fn take_packed(
+        &self,
+        rule: &StreamRule,
+        state: &mut ReplyState,
+        stream: &mut StreamState,
+        (unpacker, mut packed): (&mut Unpacker, &[u8]),
+        counts: &mut MessageCounts,
+    ) {
+        let mut room = [0; UNPACKED_BYTES];
+        while !stream.is_stopped {
+            match unpacker.next(&mut packed, &mut room) {
+                Ok(0) => return,
+                Ok(given) => self.take_plain(rule, state, stream, &room[..given], counts),
+                Err(error) => {
+                    state.reject(protocol(error));
+                    stream.is_stopped = true;
+                }
+            }
+        }
+    }
+
+    fn take_plain(
+        &self,
+        rule: &StreamRule,
+        state: &mut ReplyState,
+        stream: &mut StreamState,
+        chunk: &[u8],
+        counts: &mut MessageCounts,
+    ) {
+        let (mut rest, before) = (chunk, counts.bytes);
         loop {
             match self.next_message(rule, state, stream, &mut rest) {
                 Ok(Next::Message { is_item }) => {
                     counts.messages += 1;
                     counts.items += u64::from(is_item);
-                    counts.bytes = (chunk.len() - rest.len()) as u64;
-                    stream.is_stopped = rule.is_enough(stream.stamps.counts, counts);
+                    counts.bytes = before + (chunk.len() - rest.len()) as u64;
+                    stream.is_stopped = rule.is_enough(stream.stamps.counts, *counts);
                 }
                 Ok(Next::Other) => {}
                 Ok(Next::Part) => break,
@@ -90,9 +136,7 @@ impl Validator {
                 break;
             }
         }
-        let is_within = stream.parser.is_within() || state.deframer.is_within();
-        counts.bytes = (chunk.len() - rest.len()) as u64;
-        stream.stamps.arrive(at, counts, is_within)
+        counts.bytes = before + (chunk.len() - rest.len()) as u64;
     }
 
     fn next_message(
@@ -257,6 +301,9 @@ impl Validator {
         let Some(stream) = &state.stream else {
             return rule.check_totals(None);
         };
+        if let Some(unpacker) = &stream.unpacker {
+            unpacker.finish().map_err(protocol)?;
+        }
         if let Parser::Events(events) = &stream.parser {
             events.finish().map_err(protocol)?;
         }

@@ -1,6 +1,7 @@
 //! What makes a reply that is a stream of messages right.
 
-use wirelab_wire::stream::{Events, Lines};
+use wirelab_wire::Encoding;
+use wirelab_wire::stream::{Events, Lines, Unpacker};
 
 use crate::call::clock::ns;
 use crate::call::error::ErrorKind;
@@ -80,7 +81,8 @@ impl StreamRule {
         before.messages >= self.stop_messages || before.bytes >= self.stop_bytes
     }
 
-    pub(crate) fn begin(&self) -> Box<StreamState> {
+    /// The stream of a reply, whose body has that encoding where it has no frames.
+    pub(crate) fn begin(&self, encoding: Encoding) -> Box<StreamState> {
         let most = self.message_max as usize;
         Box::new(StreamState {
             stamps: Stamps::default(),
@@ -89,6 +91,11 @@ impl StreamRule {
                 StreamFormat::Ndjson => Parser::Lines(Lines::new(most)),
                 StreamFormat::Grpc => Parser::Grpc,
                 StreamFormat::Websocket => Parser::Messages,
+            },
+            unpacker: match self.format {
+                // Their messages are compressed one by one.
+                StreamFormat::Grpc | StreamFormat::Websocket => None,
+                _ => Unpacker::new(encoding).map(Box::new),
             },
             tail: Vec::new(),
             has_text: self

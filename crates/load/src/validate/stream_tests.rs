@@ -1,7 +1,7 @@
 //! Streams as a validator sees them, cut everywhere.
 
 use wirelab_wire::grpc::frame;
-use wirelab_wire::{ContentType, End, Head};
+use wirelab_wire::{ContentType, Encoding, End, Head, gzip, zstd};
 
 use super::stream::StreamRule;
 use super::*;
@@ -35,11 +35,20 @@ struct Read {
 }
 
 fn read<'a>(validator: &Validator, chunks: impl IntoIterator<Item = &'a [u8]>) -> Read {
+    read_encoded(validator, Encoding::Identity, chunks)
+}
+
+fn read_encoded<'a>(
+    validator: &Validator,
+    encoding: Encoding,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> Read {
     let rule = validator.stream.as_ref().unwrap();
     let (mut state, mut arrivals, mut stopped) = (ReplyState::default(), Vec::new(), false);
     let head = Head {
         status: 200,
         content_type: ContentType::EventStream,
+        encoding,
         ..Head::default()
     };
     validator.head(&mut state, &head);
@@ -143,6 +152,54 @@ fn a_message_comes_with_its_last_byte_wherever_the_body_is_cut() {
         let stamps = found.state.stream.unwrap().stamps;
         let longest = (ends[1] - ends[0]).max(ends[2] - ends[1]);
         assert_eq!(stamps.longest_gap_ns, longest as u64, "{format:?}");
+    }
+}
+
+#[test]
+fn messages_of_a_compressed_stream_are_those_of_its_content() {
+    for (format, body, _) in three() {
+        if format == StreamFormat::Grpc {
+            continue;
+        }
+        let validator = plain(format);
+        for (encoding, packed) in [
+            (Encoding::Gzip, gzip::compress(&body)),
+            (Encoding::Zstd, zstd::compress(&body)),
+        ] {
+            for length in [1, 2, 7, packed.len()] {
+                let found = read_encoded(&validator, encoding, packed.chunks(length));
+                assert!(found.verdict.is_ok(), "{format:?} {encoding:?} {length}");
+                let messages: u64 = found.arrivals.iter().map(|(_, count)| count).sum();
+                assert_eq!(messages, 3, "{format:?} {encoding:?} {length}");
+                let stamps = found.state.stream.unwrap().stamps;
+                assert_eq!(stamps.counts.bytes, body.len() as u64);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_compressed_stream_that_is_cut_broken_or_a_bomb_is_named() {
+    let validator = validator(StreamFormat::Ndjson, |stream| {
+        stream.message_bytes_max = 1000
+    });
+    let packed = gzip::compress(b"{}\n{}\n");
+    let mut broken = packed.clone();
+    broken[14] ^= 0xFF;
+    // 10 MiB in one line, of some 10 kB.
+    let bomb = gzip::compress(&vec![b' '; 10 << 20]);
+    for (body, part) in [
+        (&packed[..packed.len() - 1], "ends too early"),
+        (&packed[..0], "ends too early"),
+        (&broken, "RFC 1952"),
+        (b"{}\n".as_slice(), "no header of a member"),
+        (&bomb, "more than 1000 bytes"),
+    ] {
+        let found = read_encoded(&validator, Encoding::Gzip, body.chunks(100));
+        let reason = found.verdict.err().map(|rejection| rejection.reason);
+        let reason = reason.unwrap_or_default();
+        let is_named = reason.contains(part) || (body.is_empty() && reason.contains("no message"));
+        assert!(is_named, "{reason} instead of {part}");
     }
 }
 

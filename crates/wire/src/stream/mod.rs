@@ -7,11 +7,13 @@
 pub mod chat;
 mod lines;
 mod sse;
+mod unpacker;
 
 use std::fmt::Display;
 
 pub use lines::Lines;
 pub use sse::Events;
+pub use unpacker::Unpacker;
 
 use crate::ProtocolError;
 

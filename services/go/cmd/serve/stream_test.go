@@ -274,6 +274,77 @@ func TestItemsAreSentOneByOne(t *testing.T) {
 	})
 }
 
+// bodyStacks are those whose messages are in the body of one reply of HTTP.
+func bodyStacks() []options {
+	return slices.DeleteFunc(streamStacks(), func(config options) bool {
+		return config["stack.binding"] != "rest" && config["stack.binding"] != "sse"
+	})
+}
+
+// TestItemsWaitForTheBuffersOfTheLibrary: with flush=library the first item comes with many others, or with
+// the end of the stream.
+func TestItemsWaitForTheBuffersOfTheLibrary(t *testing.T) {
+	for _, config := range bodyStacks() {
+		t.Run(nameOf(config), func(t *testing.T) {
+			p := start(t, config.with("stack.flush", "library"))
+			const gap = 20 * time.Millisecond
+			begin := time.Now()
+			items, err := openFeed(t, p, config, &pb.FeedRequest{Count: 20, GapUs: gap.Microseconds(), Pattern: "constant"})
+			if err == nil {
+				_, err = items.next()
+			}
+			if waited := time.Since(begin); err != nil || waited < 19*gap {
+				t.Errorf("20 short items: %v after %v", err, waited)
+			}
+			// 2 kB and 4 kB are full after fewer than 20 items of 1 kB, each of a quarter second.
+			begin = time.Now()
+			items, err = openFeed(t, p, config, &pb.FeedRequest{Count: 40, Bytes: 1000, GapUs: gap.Microseconds(),
+				Pattern: "constant"})
+			if err == nil {
+				_, err = items.next()
+			}
+			if waited := time.Since(begin); err != nil || waited < gap || waited > 39*gap {
+				t.Errorf("items of 1 kB: %v after %v", err, waited)
+			}
+		})
+	}
+}
+
+// TestCompressedItemsAreSentOneByOne: each can be decompressed when it comes, and the body has its end.
+func TestCompressedItemsAreSentOneByOne(t *testing.T) {
+	for _, config := range bodyStacks() {
+		for coding := range codings {
+			t.Run(nameOf(config)+" "+coding, func(t *testing.T) {
+				p := start(t, config.with("stack.compression", coding))
+				body := []byte(`{"count":3,"bytes":16,"gap_us":300000,"seed":1,"pattern":"constant"}`)
+				response := postStream(t, t.Context(), p, config, "/stream/feed", bytes.NewReader(body),
+					"Content-Type", "application/json", "Accept-Encoding", coding)
+				if got := response.Header.Get("Content-Encoding"); got != coding {
+					t.Fatalf("content-encoding %q", got)
+				}
+				begin := time.Now()
+				plain, err := codings[coding].reader(response.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				response.Body = io.NopCloser(plain)
+				next := readEvents(t, config, response)
+				if _, err := next(); err != nil || time.Since(begin) > 250*time.Millisecond {
+					t.Errorf("first item: %v after %v", err, time.Since(begin))
+				}
+				for range 2 {
+					if _, err := next(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := next(); !errors.Is(err, io.EOF) {
+					t.Errorf("after the last item: %v", err)
+				}
+			})
+		}
+	}
+}
+
 func TestACancelledFeedEnds(t *testing.T) {
 	eachStreamStack(t, func(t *testing.T, p *process, config options) {
 		items, err := openFeed(t, p, config, &pb.FeedRequest{Count: 60, GapUs: 60_000_000, Pattern: "constant"})
@@ -483,7 +554,12 @@ func TestStreamsAreNotOfferedElsewhere(t *testing.T) {
 	}{
 		{of(restJSON, "contract", "stream").with("stack.codec", "xml"), "stack.codec", "codec=json"},
 		{of(restJSON, "contract", "stream").with("stack.transport", "http/1.0"), "stack.transport", "http/1.1"},
-		{of(restJSON, "contract", "stream").with("stack.compression", "gzip"), "stack.compression", "none"},
+		{of(restJSON, "contract", "stream").with("stack.compression", "br"), "stack.compression", "zstd"},
+		{of(restJSON, "contract", "stream").with("stack.flush", "often"), "stack.flush", "library"},
+		{of(restJSON, "contract", "stream").with("stack.flush", "library").with("stack.compression", "gzip"),
+			"stack.flush", "flush=item"},
+		{restJSON.with("stack.flush", "library"), "stack.flush", "flush=item"},
+		{websocketJSON.with("stack.flush", "library"), "stack.flush", "flush=item"},
 		{of(soapOnly, "contract", "stream"), "contract", "another binding"},
 		{of(restJSON, "stack.binding", "sse"), "contract", "another"},
 		{of(restJSON, "stack.binding", "websocket"), "contract", "another"},

@@ -22,7 +22,8 @@ const (
 
 // check finds the first option that the service cannot honour.
 func (c *Config) check() *Refusal {
-	checks := []func() *Refusal{c.checkStack, c.checkVariants, c.checkEndOfMessage, c.checkHTTPCache, c.checkCloseDelay,
+	checks := []func() *Refusal{c.checkStack, c.checkVariants, c.checkFlush, c.checkEndOfMessage, c.checkHTTPCache,
+		c.checkCloseDelay,
 		c.checkSecurity, c.checkListen, c.checkStore,
 		c.checkSocket, c.checkWindows, c.checkRuntime, c.checkFaults, c.checkCodecTimes}
 	for _, check := range checks {
@@ -173,6 +174,14 @@ func (c *Config) checkHTTPCache() *Refusal {
 	}
 	if c.Stack.HTTPCache != "none" && c.Contract != "transfer" {
 		return &Refusal{option, c.Contract + " has no reply with an entity tag: only transfer's Hello has", "use http_cache=none"}
+	}
+	return nil
+}
+
+func (c *Config) checkFlush() *Refusal {
+	if c.Stack.Flush == "library" && c.Stack.Compression != "none" {
+		return &Refusal{"stack.flush", "a compressor that is not told to flush keeps items until its block is full",
+			"use flush=item or compression=none"}
 	}
 	return nil
 }

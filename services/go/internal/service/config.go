@@ -40,6 +40,7 @@ type Stack struct {
 	Security     string `json:"security"`
 	EndOfMessage string `json:"end_of_message"`
 	HTTPCache    string `json:"http_cache"`
+	Flush        string `json:"flush"`
 	CloseDelayMs int64  `json:"close_delay_ms"`
 	Reply        string `json:"reply"`
 }
@@ -159,6 +160,7 @@ func (c *Config) complete() {
 		{&c.Stack.Codec, codec},
 		{&c.Stack.Transport, transport},
 		{&c.Stack.Compression, "none"},
+		{&c.Stack.Flush, "item"},
 		{&c.Stack.Security, "none"},
 		{&c.Stack.HTTPCache, "none"},
 		{&c.Stack.Reply, "two-way"},
@@ -203,7 +205,7 @@ var sections = map[string][]string{
 	"": {"contract", "stack", "listen", "metrics_listen", "store", "tls", "socket", "processors",
 		"collector", "faults", "codec_times"},
 	"stack": {"binding", "codec", "soap", "compression", "transport", "security", "end_of_message",
-		"http_cache", "close_delay_ms", "reply"},
+		"http_cache", "flush", "close_delay_ms", "reply"},
 	"store":     {"hello_bytes", "accounts", "balance", "username", "password", "kind", "url", "pool", "timeout_ms"},
 	"tls":       {"certificate", "key", "client_ca"},
 	"socket":    {"nagle", "writes", "quickack", "tcp_window", "h2_window"},

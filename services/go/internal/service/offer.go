@@ -22,6 +22,7 @@ type offer struct {
 	Security     []string `json:"security"`
 	EndOfMessage []string `json:"end_of_message"`
 	HTTPCache    []string `json:"http_cache"`
+	Flushes      []string `json:"flushes"`
 	Contracts    []string `json:"contracts"`
 	Stores       []string `json:"stores"`
 	CodecTimes   bool     `json:"codec_times"`
@@ -137,6 +138,7 @@ func (c *Config) checkStack() *Refusal {
 	}{
 		{"stack.transport", c.Stack.Transport, func(o offer) []string { return o.Transports }},
 		{"stack.compression", c.Stack.Compression, func(o offer) []string { return o.Compression }},
+		{"stack.flush", c.Stack.Flush, func(o offer) []string { return o.Flushes }},
 		{"stack.security", c.Stack.Security, func(o offer) []string { return o.Security }},
 	} {
 		if refusal := c.checkWord(axis.option, axis.value, c.listOffered(axis.words)...); refusal != nil {

@@ -25,12 +25,15 @@ type rest struct {
 	httpCache string
 	codec     codec.Codec
 	calls     *Calls
+	// flushes: every item of a stream is sent at once.
+	flushes bool
 	// errorBody is the body of an answer with that status.
 	errorBody func(status int, text string) codec.Body
 }
 
 func newREST(config *Config, of *contract.Contract, calls *Calls, security *tls.Config) *rest {
-	r := &rest{binding: config.Stack.Binding, httpCache: config.Stack.HTTPCache, codec: restCodec(config, of), calls: calls}
+	r := &rest{binding: config.Stack.Binding, httpCache: config.Stack.HTTPCache, codec: restCodec(config, of), calls: calls,
+		flushes: config.Stack.Flush == "item"}
 	r.errorBody = func(_ int, text string) codec.Body { return r.codec.ErrorBody(text) }
 	if of.HasErrorInfo && r.codec.Name == "json" {
 		r.errorBody = func(status int, text string) codec.Body { return codec.ErrorInfo(http.StatusText(status), text) }

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"wirelab/services/go/internal/codec"
+	"wirelab/services/go/internal/compression"
 	"wirelab/services/go/internal/contract"
 )
 
@@ -68,6 +69,9 @@ func (r *rest) serveStream(w http.ResponseWriter, request *http.Request, operati
 	if err == nil {
 		err = operation.Stream.Serve(messages)
 	}
+	if err == nil {
+		err = messages.end()
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -89,6 +93,8 @@ type httpMessages struct {
 	lines   *bufio.Reader
 	line    []byte
 	flusher *http.ResponseController
+	// packed compresses messages into w; nil: they are written as they are.
+	packed compression.Writer
 	// received: the client's only message was handed out.
 	received bool
 	sent     int
@@ -164,17 +170,49 @@ func (m *httpMessages) SendMsg(message any) error {
 		return nil
 	}
 	if m.sent == 0 {
-		m.w.Header().Set("Content-Type", streamFormats[m.rest.binding].mediaType)
-		m.w.Header().Set("Cache-Control", "no-store")
+		m.beginReply()
 	}
 	if err := m.encodeEvent(encoded); err != nil {
 		return err
 	}
 	m.sent++
-	if _, err := m.w.Write(m.event.Bytes()); err != nil {
+	return m.write(m.event.Bytes())
+}
+
+func (m *httpMessages) beginReply() {
+	header := m.w.Header()
+	header.Set("Content-Type", streamFormats[m.rest.binding].mediaType)
+	header.Set("Cache-Control", "no-store")
+	if m.rest.choosesCoding(header, m.request) {
+		m.packed = m.rest.coding.Writer(m.w)
+	}
+}
+
+// write sends a message, with flush=library when the buffers of net/http are full: 2 kB per
+// reply and 4 kB per connection of HTTP/1.1, 4 kB per stream of HTTP/2.
+func (m *httpMessages) write(message []byte) error {
+	if m.packed != nil {
+		if _, err := m.packed.Write(message); err != nil {
+			return err
+		}
+		if err := m.packed.Flush(); err != nil {
+			return err
+		}
+	} else if _, err := m.w.Write(message); err != nil {
 		return err
 	}
+	if !m.rest.flushes {
+		return nil
+	}
 	return m.flusher.Flush()
+}
+
+// end writes what ends a compressed stream. A stream that fails gives no compressor back.
+func (m *httpMessages) end() error {
+	if m.packed == nil {
+		return nil
+	}
+	return m.packed.Close()
 }
 
 // encodeEvent makes one piece of a message and what is around it, so that it is written at once.

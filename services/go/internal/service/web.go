@@ -98,15 +98,23 @@ func (s *web) reply(w http.ResponseWriter, request *http.Request, status int, co
 
 // pack compresses a body where service and request allow it.
 func (s *web) pack(header http.Header, request *http.Request, content codec.Body) (codec.Body, error) {
-	if s.coding == nil {
+	if !s.choosesCoding(header, request) {
 		return content, nil
+	}
+	return compression.Compress(s.coding, content)
+}
+
+// choosesCoding states in the header of a reply whether it is compressed.
+func (s *web) choosesCoding(header http.Header, request *http.Request) bool {
+	if s.coding == nil {
+		return false
 	}
 	header.Set("Vary", "Accept-Encoding")
 	if !acceptsCoding(request.Header, s.coding.Name()) {
-		return content, nil
+		return false
 	}
 	header.Set("Content-Encoding", s.coding.Name())
-	return compression.Compress(s.coding, content)
+	return true
 }
 
 // isUnclean: a path that ServeMux would redirect to a cleaner spelling is

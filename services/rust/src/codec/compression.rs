@@ -101,6 +101,65 @@ impl Compressor for Compression {
     }
 }
 
+/// A compressed body that is made over time.
+pub(crate) enum StreamCompressor {
+    Plain,
+    Gzip(GzEncoder<Vec<u8>>),
+    Zstd(Box<zstd::stream::write::Encoder<'static, Vec<u8>>>),
+}
+
+impl StreamCompressor {
+    /// An empty body.
+    pub(crate) fn new(compression: Compression) -> Self {
+        match compression {
+            Compression::None => StreamCompressor::Plain,
+            Compression::Gzip => {
+                let level = flate2::Compression::new(GZIP_LEVEL);
+                StreamCompressor::Gzip(GzEncoder::new(Vec::new(), level))
+            }
+            Compression::Zstd => {
+                let encoder = zstd::stream::write::Encoder::new(Vec::new(), ZSTD_LEVEL);
+                // It fails for a level or a dictionary that there is not.
+                StreamCompressor::Zstd(Box::new(encoder.expect("the library's own level")))
+            }
+        }
+    }
+
+    /// The next bytes of the body, from which all of `plain` can be read.
+    ///
+    /// # Errors
+    /// When the library cannot go on.
+    pub(crate) fn push(&mut self, plain: &[u8]) -> io::Result<Vec<u8>> {
+        match self {
+            StreamCompressor::Plain => Ok(plain.to_vec()),
+            StreamCompressor::Gzip(encoder) => {
+                encoder.write_all(plain)?;
+                // Z_SYNC_FLUSH of zlib.
+                encoder.flush()?;
+                Ok(std::mem::take(encoder.get_mut()))
+            }
+            StreamCompressor::Zstd(encoder) => {
+                encoder.write_all(plain)?;
+                // ZSTD_e_flush.
+                encoder.flush()?;
+                Ok(std::mem::take(encoder.get_mut()))
+            }
+        }
+    }
+
+    /// The last bytes of the body.
+    ///
+    /// # Errors
+    /// When the library cannot go on.
+    pub(crate) fn finish(self) -> io::Result<Vec<u8>> {
+        match self {
+            StreamCompressor::Plain => Ok(Vec::new()),
+            StreamCompressor::Gzip(encoder) => encoder.finish(),
+            StreamCompressor::Zstd(encoder) => encoder.finish(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +175,36 @@ mod tests {
             let refused = compression.decompress(&packed, plain.len() - 1);
             assert!(matches!(refused, Err(DecompressError::TooLarge(99_999))));
         }
+    }
+
+    #[test]
+    fn what_was_pushed_can_be_read_before_the_end() {
+        for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
+            let mut packer = StreamCompressor::new(compression);
+            let (mut packed, mut plain) = (Vec::new(), String::new());
+            for item in 0..100 {
+                let line = format!("item {item}\n");
+                packed.extend(packer.push(line.as_bytes()).expect("memory is enough"));
+                plain.push_str(&line);
+                assert_eq!(begin_of(compression, &packed), plain.as_bytes());
+            }
+            packed.extend(packer.finish().expect("memory is enough"));
+            let whole = compression.decompress(&packed, plain.len()).unwrap();
+            assert_eq!(whole, plain.as_bytes());
+        }
+    }
+
+    /// All that can be read of a message that has not ended.
+    fn begin_of(compression: Compression, packed: &[u8]) -> Vec<u8> {
+        let mut plain = Vec::new();
+        let mut reader: Box<dyn Read + '_> = match compression {
+            Compression::None => Box::new(packed),
+            Compression::Gzip => Box::new(MultiGzDecoder::new(packed)),
+            Compression::Zstd => Box::new(zstd::Decoder::new(packed).unwrap()),
+        };
+        // It has no end, which is an error behind all that was read.
+        let _ = reader.read_to_end(&mut plain);
+        plain
     }
 
     #[test]

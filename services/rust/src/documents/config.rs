@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wirelab_stack::{
-    Binding, Codec, Compression, EndOfMessage, HttpCache, Reply, Security, SoapVersion, TokenCache,
-    Transport,
+    Binding, Codec, Compression, EndOfMessage, Flush, HttpCache, Reply, Security, SoapVersion,
+    TokenCache, Transport,
 };
 
 use crate::faults::FaultSwitches;
@@ -80,6 +80,9 @@ pub struct Stack {
     /// What caches of HTTP make of replies.
     #[serde(default)]
     pub http_cache: HttpCache,
+    /// When the items of a streamed reply of `sse` or `rest` are sent.
+    #[serde(default)]
+    pub flush: Flush,
     /// How long the service waits before it closes a connection, in milliseconds.
     #[serde(default)]
     pub close_delay_ms: u64,
@@ -285,6 +288,7 @@ fn remedy(option: &str) -> &'static str {
         "stack.security" => "use security=none, tls or mtls",
         "stack.end_of_message" => "use end_of_message=content-length, chunked or until-close",
         "stack.http_cache" => "use http_cache=none, revalidate or proxy",
+        "stack.flush" => "use flush=item or flush=library",
         "stack.token_cache" => "use token_cache=names or token_cache=names+texts",
         "stack.reply" => "use reply=two-way or reply=one-way",
         "socket.writes" => "use writes=joined or writes=split",

@@ -8,7 +8,9 @@ use wirelab_contract::workload::HELLO_BYTES_MAX;
 use wirelab_contract::{Contract, Operation};
 use wirelab_stack::axes::find;
 use wirelab_stack::rules::first_broken;
-use wirelab_stack::{AxisMap, Binding, Codec, Compression, HttpCache, Reply, Security, Transport};
+use wirelab_stack::{
+    AxisMap, Binding, Codec, Compression, Flush, HttpCache, Reply, Security, Transport,
+};
 
 use crate::connection::listener::{local, loopback};
 use crate::connection::tls;
@@ -91,6 +93,7 @@ struct Offer {
     transports: Vec<Transport>,
     compression: Vec<Compression>,
     security: Vec<Security>,
+    flushes: Vec<Flush>,
     /// Stores of the contracts that keep rows.
     stores: Vec<StoreKind>,
     contracts: Vec<String>,
@@ -150,6 +153,7 @@ fn check_offer(config: &ServiceConfig, contract: Contract) -> Result<(), Refusal
         &stack.compression,
         &offer.compression,
     )?;
+    offered("stack.flush", binding, &stack.flush, &offer.flushes)?;
     offered("stack.security", binding, &stack.security, &offer.security)?;
     offered("contract", binding, &name, &offer.contracts)
 }
@@ -219,6 +223,7 @@ fn axes(config: &ServiceConfig) -> AxisMap {
     if stack.http_cache != HttpCache::None {
         set("http_cache", HttpCache::Revalidate.name());
     }
+    set("flush", stack.flush.name());
     set("reply", stack.reply.name());
     // Versions and caches that are named belong to somebody, also at their default.
     if let Some(version) = stack.soap {

@@ -26,6 +26,8 @@ fn what_can_be_honoured_is_not_refused() {
         r#"{"stack": {"binding": "rest", "codec": "text", "transport": "http/2"}}"#,
         r#"{"faults": {"delay_us": 1, "delay_operation": "Hello"}}"#,
         r#"{"contract": "petclinic"}"#,
+        r#"{"contract": "stream", "stack": {"binding": "sse", "codec": "json", "transport": "http/2", "flush": "library"}}"#,
+        r#"{"contract": "stream", "stack": {"binding": "rest", "codec": "json", "transport": "http/1.1", "compression": "zstd"}}"#,
         r#"{"contract": "petclinic", "store": {"kind": "sqlite", "url": "/tmp/rows"}}"#,
         r#"{"contract": "petclinic", "stack": {"binding": "rest", "codec": "json", "transport": "http/2"}}"#,
     ] {
@@ -47,6 +49,22 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         (
             r#"{"contract": "petclinic", "store": {"kind": "postgres", "url": "postgres://x/y"}}"#,
             "store.kind",
+        ),
+        (
+            r#"{"contract": "stream", "stack": {"binding": "rest", "codec": "json", "transport": "http/1.1", "flush": "library", "compression": "gzip"}}"#,
+            "stack.flush",
+        ),
+        (
+            r#"{"stack": {"binding": "rest", "codec": "json", "transport": "http/1.1", "flush": "library"}}"#,
+            "stack.flush",
+        ),
+        (
+            r#"{"contract": "stream", "stack": {"binding": "sse", "codec": "json", "transport": "http/1.1", "flush": "often"}}"#,
+            "stack.flush",
+        ),
+        (
+            r#"{"contract": "stream", "stack": {"binding": "grpc", "codec": "protobuf", "transport": "http/2", "flush": "library"}}"#,
+            "stack.flush",
         ),
         (r#"{"contrct": "transfer"}"#, "contrct"),
         (r#"{"store": {"accounts": 0}}"#, "store.accounts"),

@@ -11,6 +11,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use wirelab_contract::ApplicationError;
 use wirelab_contract::stream::{FeedRequest, Item};
 use wirelab_contract::streams::{Due, Schedule, TEXT_BYTES_MAX};
+use wirelab_stack::Flush;
 
 use crate::metrics::Metrics;
 
@@ -115,6 +116,43 @@ impl Drop for Feed {
     }
 }
 
+/// Items for the body of a reply, sent as the axis `flush` says.
+///
+/// hyper puts together all that a body has ready, and writes it out when the body has nothing more
+/// for now. With `flush=item` there is nothing more for now after every item.
+#[derive(Debug)]
+pub(crate) struct SentItems<S> {
+    items: S,
+    is_alone: bool,
+    /// An item was given since the library was last told to wait.
+    has_given: bool,
+}
+
+impl<S> SentItems<S> {
+    /// Items of a stream.
+    pub(crate) fn new(items: S, flush: Flush) -> Self {
+        SentItems {
+            items,
+            is_alone: flush == Flush::Item,
+            has_given: false,
+        }
+    }
+}
+
+impl<S: Stream<Item = Item> + Unpin> Stream for SentItems<S> {
+    type Item = Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Item>> {
+        if self.is_alone && std::mem::take(&mut self.has_given) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let next = ready!(Pin::new(&mut self.items).poll_next(context));
+        self.has_given = next.is_some();
+        Poll::Ready(next)
+    }
+}
+
 /// The answer to an item of a client, sent now.
 pub(crate) fn answer(item: Item, received_ns: u64, metrics: &Metrics) -> Item {
     metrics.item_sent(false);
@@ -175,6 +213,39 @@ mod tests {
         // All were due by then, and none waits again.
         let dues: Vec<i64> = items.iter().map(|item| item.due_ns).collect();
         assert_eq!(dues, (0..10).map(|i| i * 1_000_000).collect::<Vec<_>>());
+    }
+
+    /// How many items are ready in a row, up to the next wait.
+    async fn runs(flush: Flush) -> Vec<usize> {
+        let request = FeedRequest {
+            gap_us: 0,
+            ..sample(4)
+        };
+        let feed = Feed::new(&request, &metrics()).unwrap();
+        let mut items = SentItems::new(feed, flush);
+        let mut runs = vec![0];
+        poll_fn(|context| {
+            loop {
+                match Pin::new(&mut items).poll_next(context) {
+                    Poll::Ready(None) => return Poll::Ready(()),
+                    Poll::Ready(Some(_)) => *runs.last_mut().unwrap() += 1,
+                    Poll::Pending => {
+                        runs.push(0);
+                        return Poll::Pending;
+                    }
+                }
+            }
+        })
+        .await;
+        runs
+    }
+
+    #[tokio::test]
+    async fn an_item_is_alone_where_each_is_flushed() {
+        let mut alone = vec![1; 10];
+        alone.push(0);
+        assert_eq!(runs(Flush::Item).await, alone);
+        assert_eq!(runs(Flush::Library).await, [10]);
     }
 
     #[tokio::test]

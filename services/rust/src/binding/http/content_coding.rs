@@ -1,20 +1,27 @@
 //! Compressed bodies in HTTP: a content coding (RFC 9110 section 8.4) in both
 //! directions.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
-use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::{BoxError, Router};
+use hyper::body::Frame;
 
 use crate::binding::http::BODY_LIMIT;
-use crate::codec::compression::Compressor as _;
-use crate::codec::compression::DecompressError;
+use crate::codec::compression::{Compressor as _, DecompressError, StreamCompressor};
 use crate::service::state::ServiceState;
 use wirelab_stack::Compression;
+
+/// Marks a response whose body comes over time, in frames of one item each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct IsStreamed;
 
 /// Makes an answer that is not a reply, in the form of the binding.
 pub(crate) type Refuse = fn(&ServiceState, StatusCode, String) -> Response;
@@ -86,6 +93,12 @@ async fn plain(state: &ServiceState, request: Request) -> Result<Request, (Statu
 /// The reply with its body compressed.
 async fn compress_reply(state: &ServiceState, coding: &'static str, reply: Response) -> Response {
     let (mut parts, body) = reply.into_parts();
+    if parts.extensions.get::<IsStreamed>().is_some() {
+        let fields = &mut parts.headers;
+        fields.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+        let packed = PackedItems::new(body, state.stack.compression);
+        return Response::from_parts(parts, Body::new(packed));
+    }
     // Replies are made in memory and bounded by the contract, so no limit is needed here.
     let plain = match to_bytes(body, usize::MAX).await {
         Ok(plain) => plain,
@@ -105,6 +118,49 @@ async fn compress_reply(state: &ServiceState, coding: &'static str, reply: Respo
             Response::from_parts(parts, Body::from(packed))
         }
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+/// A body whose frames are compressed as they come: the client can read each when it has it.
+struct PackedItems {
+    plain: Body,
+    /// None: the end of the compressed body was given.
+    packer: Option<StreamCompressor>,
+}
+
+impl PackedItems {
+    fn new(plain: Body, compression: Compression) -> Self {
+        PackedItems {
+            plain,
+            packer: Some(StreamCompressor::new(compression)),
+        }
+    }
+
+    /// What the next frame of the plain body makes of the compressed one.
+    fn pack(&mut self, plain: Option<Bytes>) -> Option<io::Result<Frame<Bytes>>> {
+        let packed = match plain {
+            Some(plain) => self.packer.as_mut()?.push(&plain),
+            None => self.packer.take()?.finish(),
+        };
+        Some(packed.map(|packed| Frame::data(packed.into())))
+    }
+}
+
+impl HttpBody for PackedItems {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let plain = match ready!(Pin::new(&mut self.plain).poll_frame(context)) {
+            Some(Ok(frame)) => frame.into_data().ok(),
+            Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
+            None => None,
+        };
+        let packed = self.pack(plain);
+        Poll::Ready(packed.map(|packed| packed.map_err(Into::into)))
     }
 }
 

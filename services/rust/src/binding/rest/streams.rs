@@ -19,10 +19,11 @@ use wirelab_stack::Binding;
 use super::error_response::ErrorResponse;
 use super::negotiation::{Content, accepts, is_content};
 use super::{Fault, represent};
+use crate::binding::http::content_coding::IsStreamed;
 use crate::codec::Representation as _;
 use crate::service::CallError;
 use crate::service::corruption::{Corruptor, corrupt};
-use crate::service::feed::{Feed, ITEM_BYTES_MAX};
+use crate::service::feed::{Feed, ITEM_BYTES_MAX, SentItems};
 use crate::service::state::ServiceState;
 
 const LINES: &str = "application/x-ndjson";
@@ -42,13 +43,14 @@ async fn feed_lines(
     State(state): State<Arc<ServiceState>>,
     request: Request,
 ) -> Result<Response, ErrorResponse> {
-    let items = feed(&state, request, LINES).await?;
+    let items = SentItems::new(feed(&state, request, LINES).await?, state.stack.flush);
     let lines = items.map(|item| Ok::<_, Infallible>(line(&item)));
     let mut response = Body::from_stream(lines).into_response();
     let media_type = HeaderValue::from_static(LINES);
     response
         .headers_mut()
         .insert(header::CONTENT_TYPE, media_type);
+    response.extensions_mut().insert(IsStreamed);
     Ok(response)
 }
 
@@ -62,12 +64,14 @@ async fn feed_events(
     State(state): State<Arc<ServiceState>>,
     request: Request,
 ) -> Result<Response, ErrorResponse> {
-    let items = feed(&state, request, EVENTS).await?;
+    let items = SentItems::new(feed(&state, request, EVENTS).await?, state.stack.flush);
     let events = items.map(|item| {
         let event = Event::default().id(item.index.to_string());
         Ok::<_, Infallible>(event.json_data(&item).expect("an item can be written"))
     });
-    Ok(Sse::new(events).into_response())
+    let mut response = Sse::new(events).into_response();
+    response.extensions_mut().insert(IsStreamed);
+    Ok(response)
 }
 
 /// The items that a request asks for.

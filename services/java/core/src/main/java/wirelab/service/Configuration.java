@@ -34,6 +34,7 @@ public record Configuration(
             String soap,
             String endOfMessage,
             String httpCache,
+            String flush,
             String parser) {
         /** The parser of XML that the stack's library takes by itself. */
         public static final String DEFAULT_PARSER = "default";
@@ -114,7 +115,7 @@ public record Configuration(
 
     private static Stack stack(Section top) throws Refusal {
         Section stack = top.section("stack", "binding", "codec", "compression", "transport",
-                "security", "soap", "end_of_message", "http_cache", "close_delay_ms", "reply", "parser");
+                "security", "soap", "end_of_message", "http_cache", "flush", "close_delay_ms", "reply", "parser");
         if (stack.integer("close_delay_ms", 0, Integer.MAX_VALUE, 0) > 0) {
             throw new Refusal("stack.close_delay_ms", "the libraries of the Java service close at once",
                     "use close_delay_ms=0, or a service in Rust");
@@ -134,6 +135,7 @@ public record Configuration(
                 stack.text("soap", "1.1"),
                 stack.text("end_of_message", "content-length"),
                 stack.text("http_cache", "none"),
+                stack.text("flush", "item"),
                 stack.text("parser", Stack.DEFAULT_PARSER));
     }
 

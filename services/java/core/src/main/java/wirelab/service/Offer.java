@@ -26,6 +26,7 @@ record Offer(
         List<String> soapVersions,
         List<String> ends,
         List<String> httpCaches,
+        List<String> flushes,
         List<String> sockets,
         List<String> contracts,
         List<String> stores,
@@ -77,6 +78,7 @@ record Offer(
                 words(fields, "soap", "1.1"),
                 words(fields, "end_of_message", "content-length"),
                 words(fields, "http_cache", "none"),
+                words(fields, "flushes", "item"),
                 words(fields, "sockets", "tcp"),
                 words(fields, "contracts"),
                 words(fields, "stores", "memory"),
@@ -111,6 +113,7 @@ record Offer(
                 union(own, Offer::soapVersions),
                 union(own, Offer::ends),
                 union(own, Offer::httpCaches),
+                union(own, Offer::flushes),
                 union(own, Offer::sockets),
                 union(own, Offer::contracts),
                 union(own, Offer::stores),
@@ -178,6 +181,11 @@ record Offer(
         word("stack.transport", stack.transport(), union(entries, Offer::transports), who);
         word("stack.compression", stack.compression(), union(entries, Offer::compressions), who);
         word("stack.end_of_message", stack.endOfMessage(), union(entries, Offer::ends), who);
+        word("stack.flush", stack.flush(), union(entries, Offer::flushes), who);
+        if (stack.flush().equals("library") && !stack.compression().equals("none")) {
+            throw new Refusal("stack.flush", "a compressor that is not told to flush keeps items until its block is full",
+                    "use flush=item or compression=none");
+        }
         if (stack.binding().equals("soap")) {
             word("stack.soap", stack.soap(),
                     union(with(stack.binding(), stack.codec()), Offer::soapVersions),

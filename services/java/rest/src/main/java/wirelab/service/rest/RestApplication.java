@@ -58,7 +58,7 @@ public class RestApplication {
     RouterFunction<ServerResponse> operations(
             wirelab.service.Configuration configuration, Model model, Codec codec, Calls calls) {
         return model instanceof Stream stream
-                ? new StreamOperations(stream, codec, calls, configuration.stack().binding().equals("sse")).routes()
+                ? new StreamOperations(stream, codec, calls, configuration.stack()).routes()
                 : new Operations(model, codec, calls, configuration.stack().httpCache()).routes();
     }
 }

@@ -3,9 +3,9 @@ package wirelab.service.rest;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
+import java.util.function.Consumer;
 import org.springframework.http.CacheControl;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
@@ -17,6 +17,7 @@ import org.springframework.web.servlet.function.RouterFunctions;
 import org.springframework.web.servlet.function.ServerRequest;
 import org.springframework.web.servlet.function.ServerResponse;
 import wirelab.service.Calls;
+import wirelab.service.Configuration;
 import wirelab.service.contract.ApplicationError;
 import wirelab.service.contract.FeedRun;
 import wirelab.service.contract.Intake;
@@ -24,6 +25,7 @@ import wirelab.service.contract.Stream;
 import wirelab.service.contract.message.StreamMessages.FeedRequest;
 import wirelab.service.contract.message.StreamMessages.Item;
 import wirelab.service.web.MediaTypes;
+import wirelab.service.web.StreamFilter;
 import wirelab.service.web.Weights;
 
 /** Contract {@code stream} over HTTP: items as lines of JSON with rest, as server-sent events with sse. */
@@ -35,18 +37,21 @@ final class StreamOperations {
     private final Codec codec;
     private final Calls calls;
     private final boolean events;
+    /** Every item is sent at once; else when Tomcat's buffer of 8 kB is full. */
+    private final boolean flushes;
 
-    /** {@code events}: with sse. */
-    StreamOperations(Stream model, Codec codec, Calls calls, boolean events) {
+    /** As the stack says. */
+    StreamOperations(Stream model, Codec codec, Calls calls, Configuration.Stack stack) {
         this.model = model;
         this.codec = codec;
         this.calls = calls;
-        this.events = events;
+        events = stack.binding().equals("sse");
+        flushes = stack.flush().equals("item");
     }
 
     /** One operation, within a call that it ends. */
     private interface Operation {
-        ServerResponse answer(Calls.Call call, InputStream body) throws IOException, ApplicationError, Codec.Malformed;
+        ServerResponse answer(Calls.Call call, HttpServletRequest request) throws IOException, ApplicationError, Codec.Malformed;
     }
 
     RouterFunction<ServerResponse> routes() {
@@ -89,7 +94,7 @@ final class StreamOperations {
                 status = HttpStatus.UNSUPPORTED_MEDIA_TYPE;
                 wrong = "this service reads " + reads;
             } else {
-                return operation.answer(call, plain.getInputStream());
+                return operation.answer(call, plain);
             }
         } catch (ApplicationError error) {
             call.failed();
@@ -113,40 +118,49 @@ final class StreamOperations {
                 .body(codec.error(text));
     }
 
-    private ServerResponse feed(Calls.Call call, InputStream body)
+    private ServerResponse feed(Calls.Call call, HttpServletRequest request)
             throws IOException, ApplicationError, Codec.Malformed {
-        byte[] text = ItemLines.readWhole(body);
+        byte[] text = ItemLines.readWhole(request.getInputStream());
         long receivedNs = System.nanoTime();
         FeedRequest ask = (FeedRequest) codec.read(text, FeedRequest.class);
         Stream.check(ask);
+        StreamFilter.Body body = StreamFilter.bodyOf(request);
         return events
-                ? ServerResponse.sse(builder -> sendEvents(builder, call, receivedNs, ask))
+                ? ServerResponse.sse(builder -> sendEvents(builder, body, call, receivedNs, ask))
                 : ServerResponse.ok()
                         .contentType(MediaType.APPLICATION_NDJSON)
                         .cacheControl(CacheControl.noStore())
-                        .stream(builder -> sendLines(builder, call, receivedNs, ask));
+                        .stream(builder -> sendLines(builder, body, call, receivedNs, ask));
     }
 
-    private void sendEvents(ServerResponse.SseBuilder builder, Calls.Call call, long receivedNs, FeedRequest ask) {
-        FeedRun run = new FeedRun(model, calls, call, receivedNs, ask, new WaitingReader(builder::complete) {
+    private void sendEvents(
+            ServerResponse.SseBuilder builder, StreamFilter.Body body, Calls.Call call, long receivedNs,
+            FeedRequest ask) {
+        WaitingReader reader = new WaitingReader(body, builder::complete, builder::error) {
             @Override
             public void send(Item item) throws IOException {
                 // As a text, all of an event is one write and one flush; as an object, it would be three.
                 builder.id(String.valueOf(item.index)).data(json(item));
             }
-        });
+        };
+        FeedRun run = new FeedRun(model, calls, call, receivedNs, ask, reader);
         builder.onError(gone -> run.cancel());
         run.start();
     }
 
-    private void sendLines(ServerResponse.StreamBuilder builder, Calls.Call call, long receivedNs, FeedRequest ask) {
-        FeedRun run = new FeedRun(model, calls, call, receivedNs, ask, new WaitingReader(builder::complete) {
+    private void sendLines(
+            ServerResponse.StreamBuilder builder, StreamFilter.Body body, Calls.Call call, long receivedNs,
+            FeedRequest ask) {
+        WaitingReader reader = new WaitingReader(body, builder::complete, builder::error) {
             @Override
             public void send(Item item) throws IOException {
                 builder.write(json(item) + "\n");
-                builder.flush();
+                if (flushes) {
+                    builder.flush();
+                }
             }
-        });
+        };
+        FeedRun run = new FeedRun(model, calls, call, receivedNs, ask, reader);
         builder.onError(gone -> run.cancel());
         run.start();
     }
@@ -157,10 +171,14 @@ final class StreamOperations {
 
     /** Tomcat holds the thread that writes up until the client has taken enough. */
     private abstract static class WaitingReader implements FeedRun.Reader {
+        private final StreamFilter.Body body;
         private final Runnable end;
+        private final Consumer<Throwable> fail;
 
-        WaitingReader(Runnable end) {
+        WaitingReader(StreamFilter.Body body, Runnable end, Consumer<Throwable> fail) {
+            this.body = body;
             this.end = end;
+            this.fail = fail;
         }
 
         @Override
@@ -170,13 +188,19 @@ final class StreamOperations {
 
         @Override
         public void complete() {
+            try {
+                body.end();
+            } catch (IOException gone) {
+                fail.accept(gone);
+                return;
+            }
             end.run();
         }
     }
 
-    private ServerResponse push(Calls.Call call, InputStream body)
+    private ServerResponse push(Calls.Call call, HttpServletRequest request)
             throws IOException, ApplicationError, Codec.Malformed {
-        ItemLines lines = new ItemLines(new BufferedInputStream(body));
+        ItemLines lines = new ItemLines(new BufferedInputStream(request.getInputStream()));
         Intake intake = new Intake();
         for (byte[] line = lines.next(); line != null; line = lines.next()) {
             Item item = (Item) codec.read(line, Item.class);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.github.luben.zstd.ZstdInputStream;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -16,8 +17,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import wirelab.service.Bench;
 import wirelab.service.Refusal;
@@ -131,6 +134,58 @@ class StreamOperationsTest {
         }
     }
 
+    /** Tomcat's buffer of 8 kB has room for all twenty. */
+    @Test
+    void itemsWaitForTheBufferOfTheLibrary() throws Exception {
+        try (Bench bench = Bench.start("stream", "{\"binding\":\"rest\",\"flush\":\"library\"}")) {
+            long start = System.nanoTime();
+            InputStream body = feed(bench, "{\"count\":20,\"gap_us\":20000,\"pattern\":\"constant\"}").body();
+            String text = new String(body.readNBytes(1), StandardCharsets.UTF_8);
+            assertTrue(System.nanoTime() - start >= 19 * 20_000_000L, "the first item did not wait for the last");
+            text += new String(body.readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(20, items("rest", text).size());
+        }
+    }
+
+    /** Each item can be decompressed when it has come, and the body has the end of its coding. */
+    @ParameterizedTest
+    @CsvSource({"rest,gzip", "rest,zstd", "sse,gzip", "sse,zstd"})
+    void compressedItemsAreSentOneByOne(String binding, String coding) throws Exception {
+        String stack = "{\"binding\":\"" + binding + "\",\"compression\":\"" + coding + "\"}";
+        try (Bench bench = Bench.start("stream", stack)) {
+            HttpRequest request = HttpRequest.newBuilder(
+                            URI.create("http://" + bench.running().address() + "/stream/feed"))
+                    .header("Content-Type", "application/json")
+                    .header("Accept-Encoding", coding)
+                    .POST(HttpRequest.BodyPublishers.ofString(
+                            "{\"count\":2,\"gap_us\":2000000,\"pattern\":\"constant\"}"))
+                    .build();
+            long start = System.nanoTime();
+            HttpResponse<InputStream> reply = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
+                    .send(request, HttpResponse.BodyHandlers.ofInputStream());
+            assertEquals(coding, reply.headers().firstValue("Content-Encoding").orElseThrow());
+            InputStream plain = coding.equals("gzip")
+                    ? new GZIPInputStream(reply.body(), 1)
+                    : new ZstdInputStream(reply.body());
+            String text = new String(plain.readNBytes(1), StandardCharsets.UTF_8);
+            assertTrue(System.nanoTime() - start < 2_000_000_000L, "the first item waited for the second");
+            text += new String(plain.readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(2, items(binding, text).size());
+        }
+    }
+
+    @Test
+    void bodiesThatAreNotWhatTheirCodingSaysAreRefused() throws Exception {
+        for (String coding : List.of("gzip", "zstd")) {
+            try (Bench bench = Bench.start("stream", "{\"binding\":\"rest\",\"compression\":\"" + coding + "\"}")) {
+                String head = "POST /stream/push HTTP/1.1\r\nContent-Type: application/x-ndjson\r\nContent-Encoding: ";
+                byte[] body = "no such thing".getBytes(StandardCharsets.UTF_8);
+                assertEquals(400, bench.http(head + coding, body).status(), coding);
+                assertEquals(415, bench.http(head + "br", body).status(), coding);
+            }
+        }
+    }
+
     /** A client that is gone is found when the next items are written. */
     @ParameterizedTest
     @ValueSource(strings = {"rest", "sse"})
@@ -238,9 +293,12 @@ class StreamOperationsTest {
 
     @Test
     void whatIsNotStreamedIsRefused() {
-        for (String axis : List.of("\"compression\":\"gzip\"", "\"codec\":\"xml\"", "\"end_of_message\":\"until-close\"")) {
+        for (String axis : List.of("\"compression\":\"br\"", "\"codec\":\"xml\"", "\"end_of_message\":\"until-close\"",
+                "\"flush\":\"often\"", "\"flush\":\"library\",\"compression\":\"gzip\"")) {
             assertThrows(Refusal.class, () -> Bench.start("stream", "{\"binding\":\"rest\"," + axis + "}"), axis);
         }
+        assertThrows(Refusal.class, () -> Bench.start("stream", "{\"binding\":\"sse\",\"flush\":\"library\"}"));
+        assertThrows(Refusal.class, () -> Bench.start("transfer", "{\"binding\":\"rest\",\"flush\":\"library\"}"));
         assertThrows(Refusal.class, () -> Bench.start("transfer", "{\"binding\":\"sse\"}"));
     }
 }

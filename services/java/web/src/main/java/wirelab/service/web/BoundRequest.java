@@ -1,11 +1,15 @@
 package wirelab.service.web;
 
+import com.github.luben.zstd.ZstdIOException;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.EOFException;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.zip.ZipException;
 
 /** A request whose body comes without its content coding, and ends at a bound. */
 final class BoundRequest extends HttpServletRequestWrapper {
@@ -21,10 +25,18 @@ final class BoundRequest extends HttpServletRequestWrapper {
     @Override
     public ServletInputStream getInputStream() throws IOException {
         if (body == null) {
-            InputStream plain = coding == null ? super.getInputStream() : coding.decode(super.getInputStream());
-            body = new Bound(plain);
+            body = coding == null ? new Bound(super.getInputStream()) : new Bound(unpack());
         }
         return body;
+    }
+
+    private InputStream unpack() throws IOException {
+        ServletInputStream packed = super.getInputStream();
+        try {
+            return new Unpacked(coding, coding.decode(packed));
+        } catch (ZipException | EOFException error) {
+            throw new BrokenCoding(coding.token(), error);
+        }
     }
 
     @Override
@@ -35,6 +47,25 @@ final class BoundRequest extends HttpServletRequestWrapper {
     @Override
     public long getContentLengthLong() {
         return coding == null ? super.getContentLengthLong() : -1;
+    }
+
+    /** Faults of the coding, told from those of the connection. */
+    private static final class Unpacked extends FilterInputStream {
+        private final Coding coding;
+
+        Unpacked(Coding coding, InputStream plain) {
+            super(plain);
+            this.coding = coding;
+        }
+
+        @Override
+        public int read(byte[] into, int offset, int length) throws IOException {
+            try {
+                return in.read(into, offset, length);
+            } catch (ZipException | EOFException | ZstdIOException error) {
+                throw new BrokenCoding(coding.token(), error);
+            }
+        }
     }
 
     private static final class Bound extends ServletInputStream {

@@ -2,10 +2,12 @@ package wirelab.service.web;
 
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdInputStream;
+import com.github.luben.zstd.ZstdOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.Locale;
 import java.util.Set;
 import java.util.zip.GZIPInputStream;
@@ -49,6 +51,11 @@ enum Coding {
             gzip.write(body);
         }
         return packed.toByteArray();
+    }
+
+    /** Packs what is written to it; a flush makes it readable at the other end. Closing it closes {@code packed}. */
+    OutputStream pack(OutputStream packed) throws IOException {
+        return this == ZSTD ? new ZstdOutputStream(packed) : new GZIPOutputStream(packed, 512, true);
     }
 
     /**
