@@ -26,6 +26,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| match env!("CARGO_BIN_NAME") {
     "sse" => fuzzing::fuzz_sse(data),
     "token_xml" => fuzzing::fuzz_token_xml(data),
     "token_xml_text" => fuzzing::fuzz_token_xml_text(data),
+    "unpacker" => fuzzing::fuzz_unpacker(data),
     "websocket" => fuzzing::fuzz_websocket(data),
     "xml" => fuzzing::fuzz_xml(data),
     "zstd" => fuzzing::fuzz_zstd(data),

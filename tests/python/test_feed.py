@@ -20,7 +20,11 @@ CONNECT = ("connect@rust", "connect@rust?transport=http/2", "connect@rust?compre
 SERVICES = (
     "sse@rust",
     "sse@rust?transport=http/2",
+    "sse@rust?flush=library",
+    "sse@rust?compression=gzip",
     "rest@rust",
+    "rest@rust?flush=library",
+    "rest@rust?compression=zstd",
     "grpc@rust",
     *WEBSOCKET,
     *CONNECT,

@@ -23,7 +23,7 @@ pub use sessions::{
     fuzz_giop_client, fuzz_giop_server, fuzz_http1, fuzz_http2, fuzz_raw_client, fuzz_raw_server,
     fuzz_websocket,
 };
-pub use streams::{fuzz_chat, fuzz_ndjson, fuzz_sse};
+pub use streams::{fuzz_chat, fuzz_ndjson, fuzz_sse, fuzz_unpacker};
 
 /// A document that is read as a message is read alike when written again.
 pub fn fuzz_xml(data: &[u8]) {

@@ -286,7 +286,6 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
     let mut validator = Validator::new(None, expectation, stack.work == Work::Decode);
     if let Some(stream) = stream {
         validator.stream = Some(http_stream(stack, stream)?);
-        validator.encoding = Some(encoding(stack.compression).0);
         let is_events = matches!(stream.format, StreamFormat::Sse | StreamFormat::OpenAi);
         validator.content_type = is_events.then_some(ContentType::EventStream);
     }

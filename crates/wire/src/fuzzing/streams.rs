@@ -3,10 +3,14 @@
 
 use serde::de::IgnoredAny;
 
-use crate::stream::{Events, Lines, chat};
+use crate::stream::{Events, Lines, Unpacker, chat};
+use crate::{Encoding, gzip, zstd};
 
 /// Bytes that a message may have here.
 const MESSAGE_BYTES_MAX: usize = 1 << 10;
+
+/// Bytes that a compressed body may have in it here.
+const UNPACKED_BYTES_MAX: usize = 1 << 14;
 
 /// Type, data and id of an event.
 type Event = (Vec<u8>, Vec<u8>, Vec<u8>);
@@ -101,4 +105,49 @@ pub fn fuzz_chat(data: &[u8]) {
         assert!(text.trim_ascii_start().starts_with('{'), "{text}");
         serde_json::from_str::<IgnoredAny>(text).expect("JSON that was read");
     }
+}
+
+/// Compressed bodies of streams. The second byte says how: what the whole has in it comes in pieces,
+/// too.
+pub fn fuzz_unpacker(data: &[u8]) {
+    let Some(([step, coding], body)) = data.split_first_chunk() else {
+        return;
+    };
+    let (encoding, whole) = match coding % 2 {
+        0 => (
+            Encoding::Gzip,
+            gzip::decompress(body, UNPACKED_BYTES_MAX).ok(),
+        ),
+        _ => (
+            Encoding::Zstd,
+            zstd::decompress(body, UNPACKED_BYTES_MAX).ok(),
+        ),
+    };
+    let found = unpack(encoding, body.chunks(usize::from(*step).max(1)));
+    if let Some(whole) = whole {
+        assert_eq!(found, Some(whole));
+    }
+}
+
+/// What is in the pieces of a body; None where it is broken, or more than the bound.
+fn unpack<'a>(encoding: Encoding, pieces: impl Iterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
+    let mut unpacker = Unpacker::new(encoding).expect("a coding");
+    let (mut room, mut found) = ([0; 100], Vec::new());
+    for mut piece in pieces {
+        loop {
+            let given = unpacker.next(&mut piece, &mut room).ok()?;
+            found.extend_from_slice(&room[..given]);
+            if given == 0 {
+                break;
+            }
+            if found.len() > UNPACKED_BYTES_MAX {
+                return None;
+            }
+        }
+        assert!(
+            piece.is_empty(),
+            "a decompressor takes all that it is given"
+        );
+    }
+    unpacker.finish().is_ok().then_some(found)
 }

@@ -41,6 +41,7 @@ targets! {
     websocket: fuzz_websocket,
     token_xml: fuzz_token_xml,
     token_xml_text: fuzz_token_xml_text,
+    unpacker: fuzz_unpacker,
     xml: fuzz_xml,
     zstd: fuzz_zstd,
 }

@@ -169,6 +169,11 @@ fn add_compressed(seeds: &mut Vec<Seed>) {
     for (name, content) in texts {
         add(seeds, "gzip", name, gzip::compress(&content));
         add(seeds, "zstd", name, zstd::compress(&content));
+        let packed = [gzip::compress(&content), zstd::compress(&content)];
+        for (coding, body) in (0..).zip(packed) {
+            let bytes = [&[STEP, coding], body.as_slice()].concat();
+            add(seeds, "unpacker", &format!("{name} {coding}"), bytes);
+        }
         let framed = [
             grpc::frame(&content[..content.len().min(100)], false),
             grpc::frame(b"x", true),
