@@ -447,6 +447,37 @@ mod tests {
     }
 
     #[test]
+    fn frames_of_an_open_connection_have_the_lengths_of_their_kinds() {
+        let frame = |kind: u8, length: usize, stream: u8| {
+            let mut bytes = vec![0, 0, length as u8, kind, 0, 0, 0, 0, stream];
+            bytes.resize(FrameHead::LEN + length, 0);
+            bytes
+        };
+        // RFC 9113 sections 6.3 to 6.9: PRIORITY, RST_STREAM, SETTINGS, PING, GOAWAY with and
+        // without debug data, WINDOW_UPDATE.
+        for (kind, length, stream, is_right) in [
+            (kind::PRIORITY, 5, 1, true),
+            (kind::PRIORITY, 6, 1, false),
+            (kind::RST_STREAM, 4, 1, true),
+            (kind::RST_STREAM, 8, 1, false),
+            (kind::SETTINGS, 12, 0, true),
+            (kind::SETTINGS, 8, 0, false),
+            (kind::PING, 8, 0, true),
+            (kind::PING, 9, 0, false),
+            (kind::GOAWAY, 8, 0, true),
+            (kind::GOAWAY, 40, 0, true),
+            (kind::GOAWAY, 7, 0, false),
+            (kind::GOAWAY, 8, 1, false),
+            (kind::WINDOW_UPDATE, 4, 0, true),
+            (kind::WINDOW_UPDATE, 5, 0, false),
+        ] {
+            let bytes = frame(kind, length, stream);
+            let head = FrameHead::parse(bytes.first_chunk().expect("a head"));
+            assert_eq!(is_valid_head(head), is_right, "{kind} {length} {stream}");
+        }
+    }
+
+    #[test]
     fn every_protocol_is_known_by_its_first_bytes_and_not_refused_before() {
         is(PREFACE, Protocol::Http2, Role::Client);
         is(
