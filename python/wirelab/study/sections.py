@@ -142,11 +142,11 @@ def _findings(judgements: Sequence[Judgement]) -> Section:
 
 
 def _verdict(judgement: Judgement) -> str:
-    """The outcome; below it what may decide an undecided one."""
+    """The outcome, and what may decide an undecided one."""
     if _outcome(judgement) != "undecided":
         return _outcome(judgement)
     more = dict.fromkeys(part.decided_by for part in judgement.parts if part.decided_by)
-    return "\n".join([judgement.outcome, *more])
+    return ": ".join(filter(None, (judgement.outcome, "; ".join(more))))
 
 
 def _describe_levels(judgement: Judgement) -> str:
