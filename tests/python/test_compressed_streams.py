@@ -137,7 +137,7 @@ def test_pushed_lines_are_compressed_as_one_body(
     ("service", "reason"),
     [
         ("sse@java?flush=library", "Spring MVC flushes every event itself"),
-        ("sse@rust?flush=library&compression=gzip", "a compressor that is not told to flush"),
+        ("sse@rust?flush=library&compression=gzip", "a compressor that is not flushed"),
         ("grpc@rust?flush=library", "the libraries of the other bindings"),
     ],
 )

@@ -13,6 +13,9 @@ use crate::transfer::{
 /// Records that one batch may hold.
 pub const RECORDS_MAX: usize = 100_000;
 
+/// Hexadecimal digits of an entity tag: half of SHA-256.
+const ENTITY_TAG_DIGITS: usize = 32;
+
 /// Bytes that one upload or download may move.
 pub const TRANSFER_BYTES_MAX: u64 = 64 << 20;
 
@@ -114,6 +117,16 @@ pub fn upload(data: &[u8]) -> Result<UploadReply, ApplicationError> {
 #[must_use]
 pub fn sha256_hex(data: &[u8]) -> String {
     hex(&Sha256::digest(data))
+}
+
+/// The entity tag of Hello's replies (contracts/README.md, Caches): a weak one, because replies of
+/// all codecs and codings have it (RFC 9110 section 8.8.1).
+#[must_use]
+pub fn entity_tag(text: &str) -> String {
+    format!(
+        "W/\"{}\"",
+        &sha256_hex(text.as_bytes())[..ENTITY_TAG_DIGITS]
+    )
 }
 
 /// Bytes as lower-case hexadecimal digits.

@@ -4,11 +4,6 @@
 //! pseudorandom number generators", OOPSLA 2014) with seed 0. Its state only
 //! counts, so a pattern can be made from any offset on.
 
-use crate::model::sha256_hex;
-
-/// Hexadecimal digits of an entity tag: half of SHA-256.
-const ENTITY_TAG_DIGITS: usize = 32;
-
 /// The alphabet of RFC 4648 section 4.
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -69,16 +64,6 @@ pub fn text(n: usize) -> String {
         return "Hello, wirelab".to_owned();
     }
     characters(SplitMix64::new(0), n)
-}
-
-/// The entity tag of Hello's replies (contracts/README.md, Caches): a weak one, because replies of
-/// all codecs and codings have it (RFC 9110 section 8.8.1).
-#[must_use]
-pub fn entity_tag(text: &str) -> String {
-    format!(
-        "W/\"{}\"",
-        &sha256_hex(text.as_bytes())[..ENTITY_TAG_DIGITS]
-    )
 }
 
 /// `n` characters of the alphabet, as a generator gives them.

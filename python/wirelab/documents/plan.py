@@ -551,12 +551,12 @@ class Stack(
     fetch: Literal["eager", "join"] | None = None
     """how ListOwners of petclinic reads pets and visits; join: with the owners, by one
     statement"""
-    http_cache: Literal["none", "revalidate", "proxy"] | None = None
-    """of replies to GET: revalidate: the caller has the reply and asks whether it is still
-    right (ETag, 304); proxy: a proxy keeps it and answers for the service"""
     flush: Literal["item", "library"] | None = None
     """of a streamed reply of rest and sse; item: each item is sent at once; library: when its
     library sends by itself"""
+    http_cache: Literal["none", "revalidate", "proxy"] | None = None
+    """of replies to GET: revalidate: the caller has the reply and asks whether it is still
+    right (ETag, 304); proxy: a proxy keeps it and answers for the service"""
     in_flight: str | None = None
     """calls under way per connection"""
     initial_window: str | None = None

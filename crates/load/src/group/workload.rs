@@ -7,7 +7,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use wirelab_contract::clinic::routes::{ReplyBody, Route};
 use wirelab_contract::workload::{self, Function, WorkloadError};
-use wirelab_contract::{Call, Contract, FieldError, Operation, Reply as ContractReply, texts};
+use wirelab_contract::{
+    Call, Contract, FieldError, Operation, Reply as ContractReply, model, texts,
+};
 use wirelab_stack::{Binding, Codec, HttpCache, Reply, Stack, Work};
 use wirelab_wire::Request;
 use wirelab_wire::codec::{Expected, Unsupported, supports};
@@ -251,7 +253,7 @@ fn revalidate(request: &mut Request, validator: &mut Validator, call: &Call) -> 
         unreachable!("other operations are refused before")
     };
     let text_bytes = usize::try_from(*hello_bytes).expect("a text fits into memory");
-    let tag = texts::entity_tag(&texts::text(text_bytes));
+    let tag = model::entity_tag(&texts::text(text_bytes));
     request
         .fields
         .push(("if-none-match".to_owned(), tag.clone()));

@@ -270,7 +270,7 @@ impl Zstd {
     fn next(&mut self, packed: &mut &[u8], room: &mut [u8]) -> Result<usize, ProtocolError> {
         // Of an empty piece the decoder makes an error after a while.
         while !packed.is_empty() || self.is_full {
-            let (mut from, mut to) = (InBuffer::around(*packed), OutBuffer::around(&mut *room));
+            let (mut from, mut to) = (InBuffer::around(packed), OutBuffer::around(&mut *room));
             let left = self.decoder.run(&mut from, &mut to);
             let left = left.map_err(|error| violation(ZSTD, error))?;
             let (read, given) = (from.pos(), to.pos());
@@ -313,7 +313,7 @@ mod tests {
         unpacker.finish().map(|()| content)
     }
 
-    fn packed() -> [(Encoding, Vec<u8>); 2] {
+    fn pack_text() -> [(Encoding, Vec<u8>); 2] {
         [
             (Encoding::Gzip, gzip::compress(TEXT)),
             (Encoding::Zstd, zstd::compress(TEXT)),
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn content_is_the_same_in_pieces_of_any_length() {
-        for (encoding, packed) in packed() {
+        for (encoding, packed) in pack_text() {
             let twice = packed.repeat(2);
             for (piece, room) in [(1, 1), (2, 3), (7, 64), (1000, 1), (1000, 1000)] {
                 let found = unpack(encoding, &twice, piece, room).unwrap();
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn bodies_that_are_cut_or_changed_are_refused() {
-        for (encoding, packed) in packed() {
+        for (encoding, packed) in pack_text() {
             for end in 0..packed.len() {
                 assert!(unpack(encoding, &packed[..end], 3, 100).is_err(), "{end}");
             }

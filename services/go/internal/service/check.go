@@ -180,7 +180,7 @@ func (c *Config) checkHTTPCache() *Refusal {
 
 func (c *Config) checkFlush() *Refusal {
 	if c.Stack.Flush == "library" && c.Stack.Compression != "none" {
-		return &Refusal{"stack.flush", "a compressor that is not told to flush keeps items until its block is full",
+		return &Refusal{"stack.flush", "a compressor that is not flushed keeps items until its block is full",
 			"use flush=item or compression=none"}
 	}
 	return nil

@@ -104,7 +104,7 @@ impl Compressor for Compression {
 /// A compressed body that is made over time.
 pub(crate) enum StreamCompressor {
     Plain,
-    Gzip(GzEncoder<Vec<u8>>),
+    Gzip(Box<GzEncoder<Vec<u8>>>),
     Zstd(Box<zstd::stream::write::Encoder<'static, Vec<u8>>>),
 }
 
@@ -115,7 +115,7 @@ impl StreamCompressor {
             Compression::None => StreamCompressor::Plain,
             Compression::Gzip => {
                 let level = flate2::Compression::new(GZIP_LEVEL);
-                StreamCompressor::Gzip(GzEncoder::new(Vec::new(), level))
+                StreamCompressor::Gzip(Box::new(GzEncoder::new(Vec::new(), level)))
             }
             Compression::Zstd => {
                 let encoder = zstd::stream::write::Encoder::new(Vec::new(), ZSTD_LEVEL);

@@ -124,7 +124,7 @@ impl Drop for Feed {
 pub(crate) struct SentItems<S> {
     items: S,
     is_alone: bool,
-    /// An item was given since the library was last told to wait.
+    /// An item was given since the library last waited.
     has_given: bool,
 }
 

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use wirelab_contract::texts::entity_tag;
+use wirelab_contract::model::entity_tag;
 use wirelab_stack::HttpCache;
 
 use crate::binding::http::content_coding::members;

@@ -18,9 +18,16 @@ type Coding interface {
 	// Name is the axis' value and the content coding of HTTP.
 	Name() string
 	// Writer compresses to what it is given, until it is closed, once.
-	Writer(to io.Writer) io.WriteCloser
+	Writer(to io.Writer) Writer
 	// Reader decompresses.
 	Reader(from io.Reader) (io.Reader, error)
+}
+
+// Writer compresses what is written to it.
+type Writer interface {
+	io.WriteCloser
+	// Flush makes everything written so far readable at the other end.
+	Flush() error
 }
 
 // New is the coding of that name; nil for `none`.
@@ -56,14 +63,14 @@ func (c compressor) Decompress(from io.Reader) (io.Reader, error) { return c.Rea
 
 // pooledWriter gives its compressor back when it is closed.
 type pooledWriter struct {
-	io.WriteCloser
+	Writer
 	giveBack func()
 }
 
 // Close ends what was compressed. It must be called once.
 func (w *pooledWriter) Close() error {
-	err := w.WriteCloser.Close()
-	w.WriteCloser = nil
+	err := w.Writer.Close()
+	w.Writer = nil
 	w.giveBack()
 	return err
 }
@@ -91,7 +98,7 @@ type gzipPool struct{ writers, readers sync.Pool }
 
 func (*gzipPool) Name() string { return "gzip" }
 
-func (p *gzipPool) Writer(to io.Writer) io.WriteCloser {
+func (p *gzipPool) Writer(to io.Writer) Writer {
 	kept, ok := p.writers.Get().(*gzip.Writer)
 	if !ok {
 		kept = gzip.NewWriter(to)
@@ -121,7 +128,7 @@ type zstdPool struct{ writers, readers sync.Pool }
 
 func (*zstdPool) Name() string { return "zstd" }
 
-func (p *zstdPool) Writer(to io.Writer) io.WriteCloser {
+func (p *zstdPool) Writer(to io.Writer) Writer {
 	kept, ok := p.writers.Get().(*zstd.Encoder)
 	if !ok {
 		// The library by itself leaves text without repetitions as it is, which

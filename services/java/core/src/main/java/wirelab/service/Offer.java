@@ -183,7 +183,7 @@ record Offer(
         word("stack.end_of_message", stack.endOfMessage(), union(entries, Offer::ends), who);
         word("stack.flush", stack.flush(), union(entries, Offer::flushes), who);
         if (stack.flush().equals("library") && !stack.compression().equals("none")) {
-            throw new Refusal("stack.flush", "a compressor that is not told to flush keeps items until its block is full",
+            throw new Refusal("stack.flush", "a compressor that is not flushed keeps items until its block is full",
                     "use flush=item or compression=none");
         }
         if (stack.binding().equals("soap")) {

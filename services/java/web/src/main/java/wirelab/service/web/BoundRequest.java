@@ -49,7 +49,7 @@ final class BoundRequest extends HttpServletRequestWrapper {
         return coding == null ? super.getContentLengthLong() : -1;
     }
 
-    /** Faults of the coding, told from those of the connection. */
+    /** Faults of the coding, apart from those of the connection. */
     private static final class Unpacked extends FilterInputStream {
         private final Coding coding;
 
