@@ -165,7 +165,7 @@ fn of_bindings() -> Vec<Rule> {
         rule(
             [is("flush", &["library"]), not("compression", &["none"])],
             "a compressor that is not flushed keeps items until its own block is full, \
-             which is no setting of the library that sends",
+             which is not a setting of the library that sends",
             ("flush", "item"),
         ),
         belongs(
