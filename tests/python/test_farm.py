@@ -371,7 +371,7 @@ def test_a_line_of_a_farm_names_its_host_and_others_stay_as_they_were() -> None:
         ((), "whoever reaches a Ray cluster without a token"),
     ],
 )
-def test_what_a_farm_cannot_do_is_refused_with_the_reason(
+def test_impossible_experiments_of_a_farm_are_refused(
     words: tuple[str, ...],
     message: str,
     tmp_path: Path,

@@ -69,7 +69,7 @@ def test_each_cache_saves_what_it_keeps(tmp_path: Path) -> None:
         ("rest@rust?http_cache=revalidate&caller=go", "keeps no replies"),
     ],
 )
-def test_what_no_cache_can_do_is_refused(stack: str, reason: str) -> None:
+def test_impossible_caches_are_refused(stack: str, reason: str) -> None:
     with pytest.raises(StackError, match=reason):
         Stack.parse(stack)
 

@@ -32,12 +32,37 @@ fn resolve_workload(workload: &mut Workload, group: &Group, reflect: Reflect) ->
             let mut parts = parts.iter_mut();
             parts.try_for_each(|part| resolve_workload(&mut part.workload, group, reflect))
         }
-        Workload::Requests { steps, .. } => {
-            let mut steps = steps.iter_mut();
-            steps.try_for_each(|step| resolve_method(&mut step.request, group, reflect, true))
-        }
-        workload => resolve_method(workload, group, reflect, false),
+        Workload::Requests { steps, data, .. } => steps.iter_mut().try_for_each(|step| {
+            if data.is_some() || !step.carry.is_empty() {
+                refuse_protobuf(&step.request)?;
+            }
+            resolve_request(&mut step.request, group, reflect, true)
+        }),
+        workload => resolve_request(workload, group, reflect, false),
     }
+}
+
+fn resolve_request(
+    workload: &mut Workload,
+    group: &Group,
+    reflect: Reflect,
+    in_sequence: bool,
+) -> Result<(), Fault> {
+    if let Workload::Http { data: Some(_), .. } = workload {
+        refuse_protobuf(workload)?;
+    }
+    let Workload::Http {
+        protobuf,
+        body_base64,
+        ..
+    } = workload
+    else {
+        return resolve_method(workload, group, reflect, in_sequence);
+    };
+    if let Some(named) = protobuf.take() {
+        *body_base64 = encode_body(&named, body_base64)?;
+    }
+    Ok(())
 }
 
 /// `in_sequence`: values of its reply may go into later requests.
@@ -47,25 +72,6 @@ fn resolve_method(
     described_by_server: Reflect,
     in_sequence: bool,
 ) -> Result<(), Fault> {
-    if let Workload::Http {
-        protobuf,
-        body_base64,
-        data,
-        ..
-    } = workload
-    {
-        let Some(named) = protobuf.take() else {
-            return Ok(());
-        };
-        if data.is_some() {
-            return Err(refused(
-                "data: its values are put into the bytes of a body, which are Protobuf here",
-                "leave out data, or send the body as JSON",
-            ));
-        }
-        *body_base64 = encode_body(&named, body_base64)?;
-        return Ok(());
-    }
     let Workload::Grpc {
         method,
         proto,
@@ -116,6 +122,19 @@ fn resolve_method(
     *message = given;
     *descriptors_base64 = Some(BASE64.encode(pool.encode_to_vec()));
     Ok(())
+}
+
+/// Refuses a body of Protobuf where values of rows or replies go into requests.
+fn refuse_protobuf(workload: &Workload) -> Result<(), Fault> {
+    match workload {
+        Workload::Http {
+            protobuf: Some(_), ..
+        } => Err(refused(
+            "protobuf: values of data and carry are put into a body's text, which is Protobuf here",
+            "leave out data and carry, or send the body as JSON",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The body, which is proto3 JSON in base64, as Protobuf in base64.

@@ -271,6 +271,8 @@ class ExternalService(Model):
                     "json needs grpc.proto of the service, which describes the message, or "
                     "grpc.reflect"
                 )
+            if self.kind == "grpc" and request.protobuf is not None:
+                found = "protobuf belongs to requests over HTTP: gRPC has its type from grpc.proto"
             if found:
                 return f"message {request.name} to {self.name}: {found}"
         return ""
@@ -438,6 +440,8 @@ class _OwnRequest(WithBody):
         named: Json = {key: value for key, value in written.items() if value}
         if self.has_body:
             named["sha256"] = self.digest
+        if self.protobuf is not None:
+            named["protobuf"] = {"name": self.protobuf.name, "sha256": self.protobuf_sha256}
         if self.expect is not None:
             named["expect"] = self.expect.plan
         if self.data is not None:
@@ -523,7 +527,18 @@ class ExternalMessage(_OwnRequest):
     def problem(self) -> str:
         """As for one request; of the first part that has one."""
         problems = (part.problem for part in (*self.mix, *self.steps))
-        return next(filter(None, problems), "") or super().problem
+        return next(filter(None, problems), "") or super().problem or self._problem_of_values()
+
+    def _problem_of_values(self) -> str:
+        """Why values that differ from call to call have no place; empty if they have."""
+        for request in self.requests:
+            carried = request.carry if isinstance(request, ExternalStep) else ()
+            if request.protobuf is not None and (self.data or request.data or carried):
+                return (
+                    f"protobuf of {request.name}: its bytes are made once, so that data and carry "
+                    "cannot change them; send the body as JSON, or leave these out"
+                )
+        return ""
 
     @property
     def contract(self) -> str:

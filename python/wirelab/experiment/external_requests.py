@@ -95,12 +95,15 @@ class WithBody(Model):
         """The part of the engine's workload with the content and its type."""
         body: Json = {"body_base64": base64.b64encode(self.content).decode()}
         if (named := self.protobuf) is not None:
-            body["protobuf"] = {
-                "proto": str((self._folder / named.proto).resolve()),
-                "include": [str((self._folder / folder).resolve()) for folder in named.include],
-                "name": named.name,
-            }
+            body["protobuf"] = {**self._locate(named.proto, named.include), "name": named.name}
         return body
+
+    def _locate(self, proto: str, include: tuple[str, ...]) -> Json:
+        """Keys of the engine's plan for a .proto and the folders of its imports."""
+        return {
+            "proto": str((self._folder / proto).resolve()),
+            "include": [str((self._folder / folder).resolve()) for folder in include],
+        }
 
     @cached_property
     def digest(self) -> str:
@@ -111,10 +114,14 @@ class WithBody(Model):
         """Digest of a content file, which is not part of the experiment file; empty without one.
         Raises :class:`OSError`."""
         found: Json = {} if self.body_file is None else {"body_file": self.digest}
-        if self.protobuf is not None:
-            content = (self._folder / self.protobuf.proto).read_bytes()
-            found["protobuf"] = hashlib.sha256(content).hexdigest()
-        return found
+        return found if self.protobuf is None else {**found, "protobuf": self.protobuf_sha256}
+
+    @property
+    def protobuf_sha256(self) -> str:
+        """Digest of the .proto of the body's type; empty without one. Raises :class:`OSError`."""
+        if self.protobuf is None:
+            return ""
+        return hashlib.sha256((self._folder / self.protobuf.proto).read_bytes()).hexdigest()
 
     @property
     def problem(self) -> str:
@@ -178,10 +185,7 @@ class GrpcRequest(WithBody):
         """The part of the engine's workload that describes the method."""
         if self.proto is None:
             return {"reflect": True} if self.reflect else {}
-        return {
-            "proto": str((self._folder / self.proto).resolve()),
-            "include": [str((self._folder / folder).resolve()) for folder in self.include],
-        }
+        return self._locate(self.proto, self.include)
 
     def sha256(self) -> Json:
         """Digest of the files that it names. Raises :class:`OSError`."""

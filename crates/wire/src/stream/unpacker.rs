@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_flushed_is_read_before_the_end() {
+    fn flushed_bytes_are_read_before_the_end() {
         use std::io::Write as _;
         let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         let mut unpacker = Unpacker::new(Encoding::Gzip).unwrap();

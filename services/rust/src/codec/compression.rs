@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_pushed_can_be_read_before_the_end() {
+    fn pushed_bytes_can_be_read_before_the_end() {
         for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
             let mut packer = StreamCompressor::new(compression);
             let (mut packed, mut plain) = (Vec::new(), String::new());

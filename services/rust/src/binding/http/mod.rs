@@ -131,8 +131,8 @@ impl Framing {
         if self.old {
             *response.version_mut() = Version::HTTP_10;
         }
-        // axum states the length of a reply without content, also of one that stands for another,
-        // whose length it would be (RFC 9110 section 8.6).
+        // axum states the length 0 of a 304, where a length is that of the reply that is not sent
+        // (RFC 9110 section 8.6).
         if response.status() == StatusCode::NOT_MODIFIED {
             response.headers_mut().remove(header::CONTENT_LENGTH);
             return response;
