@@ -235,7 +235,7 @@ atlas: develop ## write docs/atlas.md again: every stack of every service (an ho
 	$(BIN)/wirelab run experiments/atlas.yaml --out runs/atlas
 	$(BIN)/python -m tools.atlas_page runs/atlas
 
-studies: develop ## measure the five studies, MINUTES (60) at a time, or some: STUDIES=hamo2023 (root, Go, Java, PostgreSQL)
+studies: develop ## measure the studies, MINUTES (60) at a time, or some: STUDIES=hamo2023 (root, Go, Java, PostgreSQL)
 	@.ci/need go java
 	$(BIN)/python -m tools.studies $(STUDIES) --minutes $(MINUTES)
 

@@ -124,7 +124,7 @@ def test_the_plan_is_printed_and_all_studies_take_at_most_ten_hours(
     shown = capsys.readouterr().out
     assert all(f"\n{name}: about " in f"\n{shown}" for name in studies.names())
     assert "  crossover: 5 repeats, 75 trials, 75 of them in slices" in shown
-    assert "10 h in total. This call: at most 60 min." in shown
+    assert "at most 10.5 h in total. This call: at most 60 min." in shown
     monkeypatch.setattr(campaign, "TOTAL_S", 3_600.0)
     assert campaign.main(["--plan"]) == 1
     assert "more than 1 h" in capsys.readouterr().err

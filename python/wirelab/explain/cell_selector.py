@@ -27,6 +27,7 @@ class CellSelector:
     stack: str
     """Canonical reference."""
     operation: str = "Hello"
+    """Of streams also without their items: ``Feed`` is any ``Feed with 10 items (…)``."""
     bytes: int | None = None
     users: int | None = None
     """Of a closed load."""
@@ -79,7 +80,7 @@ class CellSelector:
     def matches(self, point: Point) -> bool:
         """True when nothing that is named differs."""
         found = {
-            "operation": point.operation,
+            "operation": self.operation if self._names(point.operation) else point.operation,
             "bytes": point.bytes,
             "users": point.load.users,
             "rate": point.load.rate,
@@ -93,6 +94,9 @@ class CellSelector:
         return point.stack == self.stack and all(
             value is None or found[name] == value for name, value in named.items()
         )
+
+    def _names(self, operation: str) -> bool:
+        return operation == self.operation or operation.startswith(f"{self.operation} with ")
 
     def find(self, trials: Iterable[Trial]) -> Cell | None:
         """The cell, or None where it was not measured. Raises :class:`UsageError` where

@@ -16,7 +16,7 @@ from wirelab.records.group import STREAM_TIMES
 from wirelab.records.trial import Trial
 from wirelab.stack.suggestions import did_you_mean
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, RUNTIME, Figure
+from wirelab.statistics.figure import CODEC, FIGURES, FIRST_CALLS, PROXY_CPU, RUNTIME, Figure
 
 TIMES = ("response", "service")
 """Words that begin the name of a time."""
@@ -103,6 +103,7 @@ _MORE = (
     Figure("wire_packets", "packets per call", "", "lower", _wire("packets")),
     Figure("service_cores", "cores that the service kept busy", "", "lower", _service_cores),
     Figure("client_cores", "cores that the client kept busy", "", "lower", _client_cores),
+    PROXY_CPU,
     Figure("heap_use", "heap used over heap committed", "", "higher", _heap_use),
     *map(_gap, range(1, PACKETS_MAX + 1)),
     Figure("little", "users ÷ (mean service time × rate)", "", "lower", _little),

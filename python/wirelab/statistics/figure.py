@@ -89,6 +89,12 @@ def _runtime(name: str, summary: str) -> Callable[[Trial], float | None]:
     return of
 
 
+def _proxy_cpu(trial: Trial) -> float | None:
+    """CPU seconds of the proxy within the window, over the calls that ended in it."""
+    used, calls = trial.proxy.cpu_window_s if trial.proxy else None, trial.count_ended()
+    return used / calls if used is not None and calls else None
+
+
 def _gc_pause_share(trial: Trial) -> float | None:
     paused_s = _runtime("gc_pause_seconds_total", "growth")(trial)
     whole_s = trial.whole_s
@@ -134,6 +140,7 @@ SERVICE_P50 = Figure("service_p50", "service p50", "ns", "lower", _time("service
 SERVICE_P99 = Figure("service_p99", "service p99", "ns", "lower", _time("service", "p99"))
 CLIENT_CPU = Figure("client_cpu", "client CPU per call", "s", "lower", client_cpu_s_per_call)
 SERVICE_CPU = Figure("service_cpu", "service CPU per call", "s", "lower", service_cpu_s_per_call)
+PROXY_CPU = Figure("proxy_cpu", "proxy CPU per call", "s", "lower", of=_proxy_cpu)
 BYTES_SENT = Figure("bytes_sent", "bytes sent per call", "B", "lower", _bytes_sent)
 BYTES_RECEIVED = Figure("bytes_received", "bytes received per call", "B", "lower", _bytes_received)
 BYTES = Figure("bytes_per_call", "bytes per call", "B", "lower", _bytes_both)

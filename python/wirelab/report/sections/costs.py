@@ -20,7 +20,14 @@ from wirelab.report.source import Source
 from wirelab.stack.axes import ENGINE
 from wirelab.stack.reference import Stack
 from wirelab.statistics.cell import Cell
-from wirelab.statistics.figure import BYTES_RECEIVED, BYTES_SENT, CLIENT_CPU, SERVICE_CPU, Figure
+from wirelab.statistics.figure import (
+    BYTES_RECEIVED,
+    BYTES_SENT,
+    CLIENT_CPU,
+    PROXY_CPU,
+    SERVICE_CPU,
+    Figure,
+)
 from wirelab.statistics.interval import Interval
 from wirelab.trial import labels as label
 from wirelab.trial.labels import Names
@@ -49,15 +56,8 @@ def _database_cpu(trial: Trial) -> float | None:
     return used / calls if used is not None and calls else None
 
 
-def _proxy_cpu(trial: Trial) -> float | None:
-    """CPU seconds of the proxy within the window, over the calls that ended in it."""
-    used, calls = trial.proxy.cpu_window_s if trial.proxy else None, trial.count_ended()
-    return used / calls if used is not None and calls else None
-
-
 CONNECTIONS = Figure("connections", "connections opened per call", "", "lower", of=_connections)
 DATABASE_CPU = Figure("database_cpu", "database CPU per call", "s", "lower", of=_database_cpu)
-PROXY_CPU = Figure("proxy_cpu", "proxy CPU per call", "s", "lower", of=_proxy_cpu)
 _HEADS = {
     CLIENT_CPU: ("caller, core-s", _MILLION),
     SERVICE_CPU: ("service, core-s", _MILLION),
