@@ -49,7 +49,7 @@ def test_a_wheel_has_what_the_program_reads_and_no_sources_of_services(packaged:
     catalogue = manifests.load()
     assert set(catalogue.by_language) == {"go", "java", "rust"}
     assert set(manifests.callers()) == {"go", "java"}
-    assert len(studies.names()) == 5
+    assert len(studies.names()) == 6
     for name in studies.names():
         assert studies.load(name).published
     files = [path for path in (packaged / "resources").rglob("*") if path.is_file()]
