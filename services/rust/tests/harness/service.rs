@@ -229,10 +229,13 @@ impl Service {
     }
 }
 
-/// A runtime with one thread for a client.
+/// Runs a client, in a runtime with one thread. Panics after a minute: a service that never answers
+/// fails its test and does not stop the others.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    runtime.expect("a runtime").block_on(future)
+    let limited = async { tokio::time::timeout(Duration::from_mins(1), future).await };
+    let ended = runtime.expect("a runtime").block_on(limited);
+    ended.expect("the service answers within a minute")
 }
