@@ -11,14 +11,14 @@ use wirelab_trace::flow::event::{Closing, Direction, FlowId, Observer, Opening, 
 use wirelab_trace::{Summary, read_file};
 
 use crate::support;
+use crate::support::report_skip;
 use crate::support::service::Service;
-use crate::support::skipped;
 
 fn is_root() -> bool {
     // SAFETY: geteuid takes nothing and cannot fail.
     let is_root = unsafe { libc::geteuid() } == 0;
     if !is_root {
-        skipped("capturing needs root");
+        report_skip("capturing needs root");
     }
     is_root
 }
@@ -172,7 +172,7 @@ fn a_load_is_captured_whole_and_wireshark_opens_it() {
         assert!(summary.packets >= 2 * calls, "{calls} calls, {summary:?}");
     }
     let Ok(output) = Command::new("capinfos").arg(&file).output() else {
-        skipped("the rest: capinfos is not installed (apt-get install wireshark-common)");
+        report_skip("the rest: capinfos is not installed (apt-get install wireshark-common)");
         return;
     };
     assert!(output.status.success());
@@ -252,7 +252,7 @@ fn a_full_disk_ends_it_with_words_and_what_was_written() {
         .arg(&folder.0)
         .status();
     if !mounted.is_ok_and(|status| status.success()) {
-        skipped("a tmpfs cannot be mounted here");
+        report_skip("a tmpfs cannot be mounted here");
         return;
     }
     let file = folder.file("full.pcapng");

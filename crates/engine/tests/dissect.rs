@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::service::Service;
-use crate::support::{group, plan, skipped};
+use crate::support::{group, plan, report_skip};
 
 /// Calls of each trial.
 const CALLS: u64 = 30;
@@ -35,7 +35,7 @@ impl Tap {
         let is_root = unsafe { libc::geteuid() } == 0;
         let is_there = |tool| Command::new(tool).arg("--version").output().is_ok();
         if !is_root || !is_there("dumpcap") || !is_there("tshark") {
-            skipped("needs root, dumpcap and tshark (apt-get install wireshark-common tshark)");
+            report_skip("needs root, dumpcap and tshark (apt-get install wireshark-common tshark)");
             return None;
         }
         let file = format!("wirelab-dissect-{}-{name}.pcapng", std::process::id());

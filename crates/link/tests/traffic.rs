@@ -223,7 +223,7 @@ fn congestion_control_is_what_the_sockets_have() {
         .expect("a list");
     for name in ["reno", "cubic", "bbr"] {
         if !available.split_whitespace().any(|other| other == name) {
-            privileges::skipped(format!("this kernel has no {name}"));
+            privileges::report_skip(format!("this kernel has no {name}"));
             continue;
         }
         let mut config = json!({"profile": "lan", "measure": {"pings": 5}, "quickack": true});

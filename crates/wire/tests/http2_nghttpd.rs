@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use wirelab_wire::http2::{Client, Options};
 use wirelab_wire::{CallId, End, Failure, Head, Replies, Request, Session};
 
-use crate::skipped::skipped;
+use crate::skipped::report_skip;
 
 const SMALL: &[u8] = b"Hello, wirelab";
 const LARGE_BYTES: usize = 3 << 20;
@@ -53,7 +53,7 @@ impl Nghttpd {
                 root,
             }),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                skipped("nghttpd is not installed (apt-get install nghttp2-server)");
+                report_skip("nghttpd is not installed (apt-get install nghttp2-server)");
                 std::fs::remove_dir_all(root).unwrap();
                 None
             }

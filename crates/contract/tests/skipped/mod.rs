@@ -6,7 +6,7 @@ use std::thread;
 
 /// Prints why the test that calls it is skipped. What `println!` and `eprintln!` print
 /// is shown for failed tests alone; what goes to the handle always is.
-pub fn skipped(reason: impl Display) {
+pub fn report_skip(reason: impl Display) {
     let thread = thread::current();
     let line = format!("{}: skipped: {reason}\n", thread.name().unwrap_or("test"));
     // Standard error is closed, so there is nowhere left to report this.

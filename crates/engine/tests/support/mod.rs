@@ -8,4 +8,4 @@ pub mod service;
 mod skipped;
 
 pub use engine::{drive, drive_limited, each_request, group, ok, plan, server};
-pub use skipped::skipped;
+pub use skipped::report_skip;

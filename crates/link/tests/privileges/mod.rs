@@ -6,7 +6,7 @@ mod skipped;
 use std::fs::OpenOptions;
 use std::process::Command;
 
-pub use skipped::skipped;
+pub use skipped::report_skip;
 
 /// Whether this is root.
 pub fn root() -> bool {
@@ -28,6 +28,6 @@ pub fn are_missing() -> bool {
     } else {
         return false;
     };
-    skipped(reason);
+    report_skip(reason);
     true
 }

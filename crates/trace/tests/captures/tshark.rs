@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use skipped::skipped;
+use skipped::report_skip;
 use wirelab_trace::Summary;
 use wirelab_trace::flow::event::SegmentKind;
 
@@ -19,7 +19,7 @@ pub fn has(tool: &str) -> bool {
     let is_there = Command::new(tool).arg("--version").output().is_ok();
     if !is_there {
         let package = package(tool);
-        skipped(format!(
+        report_skip(format!(
             "{tool} is not installed (apt-get install {package})"
         ));
     }
@@ -37,7 +37,7 @@ fn package(tool: &str) -> &str {
 pub fn is_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
-        skipped("capturing and namespaces need root");
+        report_skip("capturing and namespaces need root");
     }
     is_root
 }

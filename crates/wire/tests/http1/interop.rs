@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::support::{Event, RecordedEvents, get, post};
-use crate::skipped::skipped;
+use crate::skipped::report_skip;
 use wirelab_wire::http1::{Http1, Options, Version};
 use wirelab_wire::{Request, Session};
 
@@ -30,7 +30,7 @@ impl PythonServer {
         let mut child = match started {
             Ok(child) => child,
             Err(error) => {
-                skipped(format!("python3 cannot be started: {error}"));
+                report_skip(format!("python3 cannot be started: {error}"));
                 return None;
             }
         };
