@@ -56,11 +56,6 @@ ERRORS = re.compile(
 )
 """Functions that return one of these are constructors: an adjective names the kind, as in serde."""
 
-PENDING = ("crates/trace/",)
-"""Paths whose functions are still to be renamed. A path is removed once nothing in it is found."""
-CALLED_BY_PENDING = {"crates/contract/tests/skipped/mod.rs": "skipped"}
-"""Names that files of `PENDING` use: renamed together with these."""
-
 
 class Function(NamedTuple):
     """A function, as far as its name is judged."""
@@ -168,17 +163,16 @@ def findings(name: str) -> list[str]:
     """The names of a file that are not verbs, with their lines."""
     suffix = prose.language(name)
     text = (ROOT / name).read_text(encoding="utf-8")
-    kept = CALLED_BY_PENDING.get(name, "").split()
     return [
         f"{name}:{one.line}: {one.name}: begin with a verb"
         for one in READERS[suffix](text)
-        if one.name not in kept and not is_verb(one, suffix)
+        if not is_verb(one, suffix)
     ]
 
 
 def _is_checked(name: str) -> bool:
     generated = re.search(r"pb/\w+\.pb\.go$|/generated/", name)
-    return prose.language(name) in READERS and not name.startswith(PENDING) and not generated
+    return prose.language(name) in READERS and not generated
 
 
 CHECKED = tuple(name for name in prose.source_files() if _is_checked(name))
@@ -230,15 +224,3 @@ def test_every_kind_of_file_is_read() -> None:
         names = [name for name in CHECKED if prose.language(name) == suffix]
         empty = [name for name in names if not list(read((ROOT / name).read_text("utf-8")))]
         assert len(empty) < len(names) / 3, (suffix, empty)
-
-
-def test_exceptions_are_used() -> None:
-    """An exception whose function is gone is removed."""
-    for name, kept in CALLED_BY_PENDING.items():
-        functions = READERS[prose.language(name)]((ROOT / name).read_text(encoding="utf-8"))
-        assert set(kept.split()) <= {one.name for one in functions}, name
-
-
-def test_every_pending_path_holds_something() -> None:
-    for path in PENDING:
-        assert any(name.startswith(path) for name in prose.source_files()), path

@@ -116,7 +116,7 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
     // The log is opened before the capture is read, which may take minutes.
     let Some(log) = &arguments.calls else {
         let (mut dissection, diagnosis) = run(diagnosis, arguments)?;
-        let times = dissection.diagnosed(diagnosis);
+        let times = dissection.add_diagnosis(diagnosis);
         divide(&mut dissection, times, records.as_mut())?;
         return Ok(dissection);
     };
@@ -127,7 +127,7 @@ fn read(arguments: &Arguments) -> Result<Dissection, String> {
     let (mut dissection, reconciler) = run(Reconciler::new(calls, diagnosis), arguments)?;
     let (reconciliation, diagnosis) = reconciler.finish();
     dissection.reconciliation = Some(reconciliation);
-    let times = dissection.diagnosed(diagnosis);
+    let times = dissection.add_diagnosis(diagnosis);
     divide(&mut dissection, times, records.as_mut())?;
     Ok(dissection)
 }
@@ -159,7 +159,7 @@ fn divide(
     let (sums, totals) = times
         .read(&mut records.reader)
         .map_err(|error| format!("--host {}: {error}; {HOST_REMEDY}", records.name))?;
-    dissection.divided_by_host(&sums, totals.map(|totals| totals.drops));
+    dissection.add_host_waits(&sums, totals.map(|totals| totals.drops));
     Ok(())
 }
 

@@ -367,7 +367,7 @@ impl Live {
             };
             analyzer.record(&frame, dissector);
             writer.as_mut().map_or(Ok(()), |writer| {
-                writer.frame(frame.at_ns, frame.wire_bytes, frame.data)
+                writer.write_frame(frame.at_ns, frame.wire_bytes, frame.data)
             })
         };
         let mut is_more = false;
@@ -452,11 +452,11 @@ impl Live {
         let mut summary = self.analyzer.finish(&mut self.dissector);
         summary.drops = Some(totals.drops);
         let (mut dissection, diagnosis) = self.dissector.finish("live", &summary);
-        let times = dissection.diagnosed(diagnosis);
+        let times = dissection.add_diagnosis(diagnosis);
         if let (Some(mut host), Some(times)) = (self.host, times) {
             host.drain();
             let sums = times.finish(&host.timeline);
-            dissection.divided_by_host(&sums, Some(host.drops()?));
+            dissection.add_host_waits(&sums, Some(host.drops()?));
         }
         print(&Line::Dissection(&dissection))?;
         Ok(())

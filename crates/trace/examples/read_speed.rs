@@ -125,7 +125,7 @@ fn main() {
         "peak_memory_bytes": peak_memory_bytes(),
     });
     if arguments.iter().any(|word| word == "--tshark") {
-        report["tshark"] = compared_with_tshark(packets as f64 / runs[0], connections);
+        report["tshark"] = compare_with_tshark(packets as f64 / runs[0], connections);
     }
     println!("{report}");
 }
@@ -162,7 +162,7 @@ fn dissect(path: &Path) -> Value {
     })
 }
 
-fn compared_with_tshark(ours: f64, connections: u64) -> Value {
+fn compare_with_tshark(ours: f64, connections: u64) -> Value {
     let file = Temporary::new("tshark.pcapng");
     write_capture(&file.0, TSHARK_PACKETS, connections).expect("a temporary file");
     let started = Instant::now();
@@ -244,7 +244,7 @@ fn write_capture(path: &Path, packets: u64, connections: u64) -> io::Result<u64>
         all[which].next(&mut frame);
         // A packet per microsecond.
         let at_ns = 1_700_000_000_000_000_000 + number * 1_000;
-        writer.frame(at_ns, frame.len() as u32, &frame)?;
+        writer.write_frame(at_ns, frame.len() as u32, &frame)?;
     }
     writer.finish(&InterfaceTotals::default())?;
     drop(writer);

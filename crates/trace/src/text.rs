@@ -4,7 +4,7 @@
 const MINUTES_FROM_S: f64 = 59.95;
 
 /// The count with its noun, whose plural is regular: `1 packet`, `2 packets`.
-pub fn counted(count: u64, noun: &str) -> String {
+pub fn pluralize(count: u64, noun: &str) -> String {
     let end = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{end}")
 }
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn one_is_singular() {
-        let text = [0, 1, 2, 21].map(|count| counted(count, "exchange"));
+        let text = [0, 1, 2, 21].map(|count| pluralize(count, "exchange"));
         let expected = ["0 exchanges", "1 exchange", "2 exchanges", "21 exchanges"];
         assert_eq!(text, expected);
     }

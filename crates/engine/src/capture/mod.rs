@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use wirelab_contract::print_error;
 use wirelab_contract::refusal::Refusal;
 use wirelab_trace::capture::{Capture, CaptureError, Recorded, Recording};
-use wirelab_trace::text::counted;
+use wirelab_trace::text::pluralize;
 
 use crate::interrupt;
 use crate::output_file::{create, is_out_of_room, unwritable};
@@ -185,7 +185,7 @@ fn failure(file: &str, error: &io::Error, recorded: &Recorded) -> Failure {
     Failure {
         message: format!(
             "capturing into {file}: {error}; it holds {}",
-            counted(recorded.packets, "packet")
+            pluralize(recorded.packets, "packet")
         ),
         remedy: remedy.into(),
         out_of_room,

@@ -58,7 +58,7 @@ fn test(code: u32, value: u32, yes: To, no: To) -> Step {
 
 /// TCP over IPv4 and IPv6, cut to `snap_bytes`: of a port if given, otherwise all of it, and the
 /// lookups of names that connections wait for.
-pub(super) fn program(
+pub(super) fn accept_tcp(
     link_type: LinkType,
     port: Option<u16>,
     snap_bytes: u32,
@@ -70,7 +70,8 @@ pub(super) fn program(
     assemble(&steps, ipv6_at, snap_bytes)
 }
 
-pub(super) fn nothing() -> Vec<libc::sock_filter> {
+/// Lets no packet pass.
+pub(super) fn reject_all() -> Vec<libc::sock_filter> {
     vec![instruction(RETURN, 0, 0, 0)]
 }
 

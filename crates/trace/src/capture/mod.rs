@@ -91,7 +91,7 @@ impl Capture {
         // ring; ring before bind, so that none is lost in between.
         let socket = packet_socket()?;
         let interface = Interface::find(&options.interface, socket.as_fd())?;
-        let program = filter::program(interface.link_type, options.port, options.snap_bytes);
+        let program = filter::accept_tcp(interface.link_type, options.port, options.snap_bytes);
         filter::attach(socket.as_fd(), &program).map_err(CaptureError::system("filter"))?;
         if interface.is_loopback {
             // Available since Linux 4.20; an outgoing packet on loopback is seen again as incoming.
@@ -158,7 +158,7 @@ impl Capture {
     pub fn stop(&self) -> io::Result<()> {
         // A filter that drops everything keeps the ring mapped. Closing the socket
         // would lose the block that is being filled.
-        filter::attach(self.socket.as_fd(), &filter::nothing())
+        filter::attach(self.socket.as_fd(), &filter::reject_all())
     }
 
     /// After so long the last block of a stopped capture has been handed over.
@@ -214,21 +214,21 @@ impl Options {
         // The header of TCP over IPv6 with options, on Ethernet.
         // 14 + 40 + 60 bytes.
         const SNAP_BYTES_MIN: u32 = 114;
-        within(
+        check_range(
             "snaplen",
             self.snap_bytes,
             SNAP_BYTES_MIN,
             Options::SNAP_BYTES,
         )?;
-        within("ring_mib", self.ring_mib, 1, ring::MIB_MAX)?;
+        check_range("ring_mib", self.ring_mib, 1, ring::MIB_MAX)?;
         // No connection has port 0 (RFC 6335 section 6): nothing would be captured.
         self.port.map_or(Ok(()), |port| {
-            within("port", u32::from(port), 1, u32::from(u16::MAX))
+            check_range("port", u32::from(port), 1, u32::from(u16::MAX))
         })
     }
 }
 
-fn within(option: &'static str, value: u32, low: u32, high: u32) -> Result<(), CaptureError> {
+fn check_range(option: &'static str, value: u32, low: u32, high: u32) -> Result<(), CaptureError> {
     if (low..=high).contains(&value) {
         return Ok(());
     }

@@ -75,7 +75,7 @@ impl<W: Write> Recording<W> {
         let is_there = self.capture.block(|frame| {
             new.packets += 1;
             new.bytes += u64::from(frame.wire_bytes);
-            writer.frame(frame.at_ns, frame.wire_bytes, frame.data)
+            writer.write_frame(frame.at_ns, frame.wire_bytes, frame.data)
         })?;
         if is_there {
             self.writer.flush()?;

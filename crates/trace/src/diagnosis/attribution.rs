@@ -71,7 +71,7 @@ pub(crate) fn latency_ns(flow: &Flow, exchange: &Exchange) -> u64 {
         .last_at_ns;
     let end = flow.ends[exchange.caller.opposite() as usize];
     // The caller of a reply without a length waits for the FIN.
-    let until = reply::until_close(exchange, end).map_or(last, |stall| last.max(stall.to));
+    let until = reply::find_wait_for_close(exchange, end).map_or(last, |stall| last.max(stall.to));
     // Whoever makes the first call waits for the handshake, too.
     let opening = if exchange.ordinal == 0 {
         flow.handshake.duration_ns()
@@ -90,7 +90,7 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
         .filter(|stall| is_confirmed(flow, stall) && affects(stall, exchange, &flow.path))
         // Of WebSocket they are counted one by one.
         .filter(|stall| !(flow.is_websocket() && stall.cause.needs_no_message()))
-        .map(|stall| clipped(*stall, exchange))
+        .map(|stall| clip_to_request(*stall, exchange))
         .collect();
     if exchange.ordinal == 0 {
         stalls.extend(flow.handshake.retransmission());
@@ -98,7 +98,10 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     // A reply that only the connection's end completes is late until the FIN
     // (RFC 9112 section 6.3), not until its last byte.
     let reply_way = exchange.caller.opposite();
-    stalls.extend(reply::until_close(exchange, flow.ends[reply_way as usize]));
+    stalls.extend(reply::find_wait_for_close(
+        exchange,
+        flow.ends[reply_way as usize],
+    ));
     let requested = request_complete_at(flow, exchange, &stalls);
     if is_of_server(flow, exchange, requested) {
         stalls.extend(reply::think_time(
@@ -110,9 +113,12 @@ fn stalls_of(flow: &mut Flow, exchange: &Exchange) -> Vec<Stall> {
     }
     stalls.extend(reply::continue_wait(exchange, flow.continue_wait(exchange)));
     stalls.extend(split_writes(flow, exchange));
-    stalls.extend(events_in_bursts::held(exchange, &flow.turns.ring));
+    stalls.extend(events_in_bursts::find_held_events(
+        exchange,
+        &flow.turns.ring,
+    ));
     stalls.extend(waits_of(flow, exchange));
-    stalls.extend(behind_others(flow, exchange));
+    stalls.extend(find_head_of_line_wait(flow, exchange));
     // Invariant of `attribute`: the more specific cause comes first and takes the time.
     stalls.sort_by_key(|stall| (stall.cause, stall.from));
     stalls
@@ -144,12 +150,12 @@ fn is_of_server(flow: &Flow, exchange: &Exchange, requested: u64) -> bool {
     else {
         return true;
     };
-    let mut waits = flow.turns.ring.within(requested, reply.first_at_ns);
+    let mut waits = flow.turns.ring.waits_between(requested, reply.first_at_ns);
     !waits.any(|wait| wait.part == Part::ServerUnasked && wait.ns() >= THINK_MIN_NS)
 }
 
 /// The time in which the connection was busy with earlier replies.
-fn behind_others(flow: &Flow, exchange: &Exchange) -> Option<Stall> {
+fn find_head_of_line_wait(flow: &Flow, exchange: &Exchange) -> Option<Stall> {
     let reply = exchange.reply.as_ref()?;
     let (from, to) = (
         exchange.request.last_at_ns,
@@ -181,7 +187,11 @@ fn waits_of(flow: &Flow, exchange: &Exchange) -> Vec<Stall> {
         return Vec::new();
     };
     let from = exchange.request.first_at_ns;
-    let all = || flow.turns.ring.within(from, from.saturating_add(latency));
+    let all = || {
+        flow.turns
+            .ring
+            .waits_between(from, from.saturating_add(latency))
+    };
     // Too short together for a finding: most exchanges end here, without an allocation.
     let [paths, pauses] = all().fold([0, 0], |[paths, pauses], wait| match wait.part {
         Part::Path => [paths + wait.ns(), pauses],
@@ -276,7 +286,7 @@ fn affects(stall: &Stall, exchange: &Exchange, path: &Path) -> bool {
 }
 
 /// On a connection with many calls at a time, only from the request on.
-fn clipped(stall: Stall, exchange: &Exchange) -> Stall {
+fn clip_to_request(stall: Stall, exchange: &Exchange) -> Stall {
     if exchange.protocol != Protocol::Http2 || stall.direction == exchange.caller {
         return stall;
     }
@@ -354,7 +364,7 @@ fn attribute(stalls: Vec<Stall>) -> Vec<Share> {
     let mut covered: Vec<(u64, u64)> = Vec::new();
     let mut shares: Vec<Share> = Vec::new();
     for stall in stalls {
-        let times = latest(uncovered(&covered, stall.from, stall.to), stall.ns);
+        let times = latest(find_uncovered(&covered, stall.from, stall.to), stall.ns);
         let ns = length(&times);
         // The whole of it, not only what was attributed: the rest is not evidence for a
         // weaker cause.
@@ -384,7 +394,7 @@ fn attribute(stalls: Vec<Stall>) -> Vec<Share> {
 }
 
 /// What of a time is in none of the times that do not overlap each other.
-fn uncovered(covered: &[(u64, u64)], from: u64, to: u64) -> Vec<(u64, u64)> {
+fn find_uncovered(covered: &[(u64, u64)], from: u64, to: u64) -> Vec<(u64, u64)> {
     // A handful of times per exchange: sorting a copy is cheaper than keeping a tree.
     let mut covered = covered.to_vec();
     covered.sort_unstable();
@@ -476,7 +486,7 @@ pub(crate) fn unreadable_occurrences<'a>(
     stalls.sort_by_key(|stall| (stall.cause, stall.from));
     let mut covered: Vec<(u64, u64)> = Vec::new();
     let charge = |stall: &mut Stall| {
-        let times = latest(uncovered(&covered, stall.from, stall.to), stall.ns);
+        let times = latest(find_uncovered(&covered, stall.from, stall.to), stall.ns);
         cover(&mut covered, stall.from, stall.to);
         stall.ns = length(&times);
     };
@@ -504,11 +514,11 @@ mod tests {
     #[test]
     fn attributed_time_is_not_attributed_again() {
         let covered = [(20, 30), (0, 5), (90, 200)];
-        let free = uncovered(&covered, 3, 100);
+        let free = find_uncovered(&covered, 3, 100);
         assert_eq!(free, [(5, 20), (30, 90)]);
         assert_eq!(length(&free), 75);
-        assert_eq!(uncovered(&covered, 91, 95), []);
-        assert_eq!(uncovered(&covered, 40, 40), []);
+        assert_eq!(find_uncovered(&covered, 91, 95), []);
+        assert_eq!(find_uncovered(&covered, 40, 40), []);
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl DirectionState {
     }
 
     /// A packet of the receiver. `spurious`: what was sent again had arrived before.
-    pub(crate) fn acknowledged(
+    pub(crate) fn take_acknowledgment(
         &mut self,
         segment: &Segment,
         spurious: bool,
@@ -48,11 +48,11 @@ impl DirectionState {
             let retracted = stalls.retract(self.sender.direction, since);
             self.losses.mark_spurious(segment, retracted, stalls);
         }
-        self.losses.heard(segment, stalls);
+        self.losses.note_answer(segment, stalls);
         self.sender.take_window(segment);
         // A duplicate acknowledgment measures no round trip.
         if !self.sender.advertisements.take(segment) {
-            self.losses.asked(segment);
+            self.losses.note_duplicate_acknowledgment(segment);
             return;
         }
         let newest = self.sender.take_acknowledged(segment.acknowledged);
@@ -66,7 +66,7 @@ impl DirectionState {
             }
         }
         let not_reading_ns = windows::not_reading_ns(self.sender.direction, path);
-        self.losses.acknowledged(
+        self.losses.take_acknowledgment(
             segment,
             path.receiver_rtt(self.sender.direction),
             not_reading_ns,
@@ -75,15 +75,21 @@ impl DirectionState {
     }
 
     /// A segment with payload, and what the other side had sent before it.
-    pub(crate) fn sent(&mut self, segment: &Segment, late: Late, path: &Path, stalls: &mut Stalls) {
+    pub(crate) fn take_payload(
+        &mut self,
+        segment: &Segment,
+        late: Late,
+        path: &Path,
+        stalls: &mut Stalls,
+    ) {
         if segment.offset < self.sender.next {
             let is_loss = self
                 .losses
-                .retransmitted(&mut self.sender, segment, path, stalls);
+                .take_retransmission(&mut self.sender, segment, path, stalls);
             if is_loss {
                 // The congestion window starts again below the flights seen so far (RFC
                 // 5681 section 3.1).
-                self.congestion.lost();
+                self.congestion.note_loss();
             }
         }
         if segment.end() <= self.sender.next {
@@ -93,15 +99,15 @@ impl DirectionState {
         // A hole: lost before the capture, or overtaken.
         if segment.offset > self.sender.next {
             self.losses
-                .missing(self.sender.next, &after, self.sender.last.as_ref(), path);
+                .add_hole(self.sender.next, &after, self.sender.last.as_ref(), path);
             self.identifications.clear_missing();
         }
         match self.identifications.stall(segment, late, path) {
             Some(stall) => {
-                self.congestion.lost();
+                self.congestion.note_loss();
                 stalls.push(stall);
             }
-            None => self.in_order(after, late.peer_payload, path, stalls),
+            None => self.take_in_order(after, late.peer_payload, path, stalls),
         }
         self.sender.remember(after, segment.bytes);
         // The next silence is after this segment, and its sender knew what was
@@ -112,7 +118,7 @@ impl DirectionState {
         self.sender.advertisements.forget_before(known);
     }
 
-    fn in_order(
+    fn take_in_order(
         &mut self,
         after: Sent,
         peer_payload: Option<(u64, u64)>,

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use crate::diagnosis::cause::Cause;
 use crate::flow::event::{Direction, FlowId};
 use crate::host::HostPart;
-use crate::text::{counted, duration};
+use crate::text::{duration, pluralize};
 
 /// One cause, all its occurrences together.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -292,8 +292,8 @@ fn sentence(figures: &Figures) -> String {
     };
     format!(
         "{}: {what}{both}. {}",
-        how_often(figures),
-        how_long(figures)
+        frequency_text(figures),
+        duration_text(figures)
     )
 }
 
@@ -304,24 +304,24 @@ fn sides(direction: Direction) -> (&'static str, &'static str) {
     }
 }
 
-fn how_often(figures: &Figures) -> String {
+fn frequency_text(figures: &Figures) -> String {
     if figures.cause.is_of_connection() {
-        return counted(figures.occurrences, "time");
+        return pluralize(figures.occurrences, "time");
     }
     if figures.exchanges == 0 {
         return format!(
             "{}, in connections without exchanges that can be read",
-            counted(figures.occurrences, "time")
+            pluralize(figures.occurrences, "time")
         );
     }
     format!(
         "In {} of {}",
         figures.exchanges,
-        counted(figures.exchanges_seen, "exchange")
+        pluralize(figures.exchanges_seen, "exchange")
     )
 }
 
-fn how_long(figures: &Figures) -> String {
+fn duration_text(figures: &Figures) -> String {
     let Figures {
         ms_median,
         ms_total,
@@ -370,7 +370,7 @@ fn disappearance(occurrences: u64) -> String {
     } else {
         "disappear"
     };
-    format!("the {} {verb}", counted(occurrences, "occurrence"))
+    format!("the {} {verb}", pluralize(occurrences, "occurrence"))
 }
 
 /// The switch that lets a server send small segments at once.

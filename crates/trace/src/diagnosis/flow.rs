@@ -159,7 +159,7 @@ impl Flow {
                 || segment.bytes > 0 && self.directions[way].identifications.shows_loss_now();
             // Before the payload: its sender knew what this segment acknowledges when
             // it sent it.
-            self.directions[back].acknowledged(
+            self.directions[back].take_acknowledgment(
                 segment,
                 spurious,
                 &mut self.path,
@@ -167,7 +167,7 @@ impl Flow {
             );
         }
         if segment.bytes > 0 {
-            self.directions[way].sent(segment, late, &self.path, &mut self.waiting);
+            self.directions[way].take_payload(segment, late, &self.path, &mut self.waiting);
         }
         self.end(segment);
     }
@@ -422,7 +422,10 @@ impl Flow {
                 .replace(times, Part::ExpectContinue, weaker, true);
         }
         if let Some((from, to)) = self.times(exchange) {
-            sums.exchange(self.turns.ring.within(from, to), to.saturating_sub(from));
+            sums.exchange(
+                self.turns.ring.waits_between(from, to),
+                to.saturating_sub(from),
+            );
         }
     }
 
@@ -440,7 +443,7 @@ impl Flow {
     pub(crate) fn exchange_time(&self, exchange: &Exchange) -> Option<ExchangeTime> {
         let (_, to_ns) = self.times(exchange)?;
         let request = (exchange.request.first_at_ns, exchange.request.first_packet);
-        let opening = self.opening_for(exchange);
+        let opening = self.find_opening_packet(exchange);
         let (from_ns, first_packet) = opening.unwrap_or(request);
         let elapsed_ns = to_ns.saturating_sub(from_ns);
         Some(ExchangeTime {
@@ -448,19 +451,19 @@ impl Flow {
             elapsed_ns,
             first_packet,
             has_opening: opening.is_some(),
-            parts: Division::of(self.turns.ring.within(from_ns, to_ns), elapsed_ns),
+            parts: Division::of(self.turns.ring.waits_between(from_ns, to_ns), elapsed_ns),
         })
     }
 
     /// The first packet, if the client opened the connection for that exchange: it asked at once.
     /// The connections of a pool that was opened in advance are older than their first calls.
-    fn opening_for(&self, exchange: &Exchange) -> Option<At> {
+    fn find_opening_packet(&self, exchange: &Exchange) -> Option<At> {
         let asked_ns = exchange.request.first_at_ns;
         let (started_ns, packet) = self.handshake.started()?;
         if exchange.ordinal > 0 || started_ns > asked_ns {
             return None;
         }
-        let waits = self.turns.ring.within(started_ns, asked_ns);
+        let waits = self.turns.ring.waits_between(started_ns, asked_ns);
         let idle = waits.filter(|wait| wait.part.is_idle());
         let idle_ns: u64 = idle.map(|wait| wait.ns()).sum();
         (2 * idle_ns <= asked_ns - started_ns).then_some((started_ns, packet))
@@ -471,7 +474,7 @@ impl Flow {
         let Some((from, to)) = self.times(exchange) else {
             return;
         };
-        let waits = self.turns.ring.within(from, to);
+        let waits = self.turns.ring.waits_between(from, to);
         for wait in waits.filter(|wait| wait.part == Part::Server) {
             let times = (wait.from, wait.to);
             self.add_to_host(WindowKind::Account, exchange, times, host);
@@ -509,7 +512,7 @@ impl Flow {
 
     /// What is divided of its time.
     pub(crate) fn add_progress(&self, sums: &mut WaitSums) {
-        sums.open(&self.account, self.turns.ring.within(0, u64::MAX));
+        sums.open(&self.account, self.turns.ring.waits_between(0, u64::MAX));
     }
 
     /// The connection is over: divides the rest of its time.
@@ -562,11 +565,11 @@ impl Flow {
 /// when it knew that all has arrived. None: not yet, or not known.
 fn free_from(sender: &Sender, at_ns: u64, path: &Path) -> Option<u64> {
     let last = sender.last?;
-    let in_flight = sender.in_flight(last.end, last.at, path)?;
+    let in_flight = sender.flight_bytes(last.end, last.at, path)?;
     if in_flight < INITIAL_WINDOW_SEGMENTS * sender.full_segment() {
         return (!is_released(sender, &last, at_ns, path)).then_some(last.at);
     }
-    let arrived = sender.advertisements.acknowledging(last.end)?;
+    let arrived = sender.advertisements.first_acknowledging(last.end)?;
     Some(arrived.at + path.sender_rtt(sender.direction))
 }
 

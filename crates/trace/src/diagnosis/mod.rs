@@ -452,7 +452,7 @@ impl Observer for Diagnosis {
         }
         if known.is_new() && known.opening.from_syn {
             let (client, server) = (known.opening.client.ip(), known.opening.server.ip());
-            known.lookup(self.names.used_by(client, server, segment.at_ns));
+            known.lookup(self.names.take_lookup(client, server, segment.at_ns));
         }
         known.take(flow, segment, &mut self.waits);
         if known.has_messages() {
@@ -600,13 +600,13 @@ impl ExchangeObserver for Diagnosis {
         }
     }
 
-    fn unpaired(&mut self, flow: FlowId, _message: Message) {
+    fn message_unpaired(&mut self, flow: FlowId, _message: Message) {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.turns.lose_calls();
         }
     }
 
-    fn lost_track(&mut self, flow: FlowId) {
+    fn track_lost(&mut self, flow: FlowId) {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.lose_track();
         }

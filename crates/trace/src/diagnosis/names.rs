@@ -185,7 +185,12 @@ impl Names {
     }
 
     /// The lookup that a connection waited for, which opens at `at_ns`; for the first one alone.
-    pub(crate) fn used_by(&mut self, client: IpAddr, server: IpAddr, at_ns: u64) -> Option<Lookup> {
+    pub(crate) fn take_lookup(
+        &mut self,
+        client: IpAddr,
+        server: IpAddr,
+        at_ns: u64,
+    ) -> Option<Lookup> {
         let place = self.answers.iter().rposition(|answer| {
             // Resolvers on the same host ask for others.
             (answer.asker == client || answer.asker.is_loopback() || client.is_loopback())
@@ -331,20 +336,20 @@ mod tests {
         send(&mut names, 100, &query, false);
         send(&mut names, 420, &answer, true);
         let [client, server] = ["10.0.0.1", "10.0.0.7"].map(|ip| ip.parse().expect("an address"));
-        assert_eq!(names.used_by(client, client, 430_000_000), None);
+        assert_eq!(names.take_lookup(client, client, 430_000_000), None);
         assert_eq!(
-            names.used_by(client, server, 1_500_000_000),
+            names.take_lookup(client, server, 1_500_000_000),
             None,
             "too late"
         );
         let used = names
-            .used_by(client, server, 430_000_000)
+            .take_lookup(client, server, 430_000_000)
             .expect("the lookup");
         assert_eq!(
             (used.ns(), used.asked.1, used.answered.1),
             (420_000_000, 1, 421)
         );
-        assert_eq!(names.used_by(client, server, 430_000_000), None, "used");
+        assert_eq!(names.take_lookup(client, server, 430_000_000), None, "used");
         let sums = names.sums();
         assert_eq!((sums.queries, sums.repeated, sums.answered), (2, 1, 1));
     }

@@ -70,7 +70,7 @@ impl Advertisements {
     }
 
     /// What was acknowledged by packets up to `at`. None: too long ago.
-    pub(crate) fn acknowledged_at(&self, at: u64) -> Option<u64> {
+    pub(crate) fn acknowledgment_at(&self, at: u64) -> Option<u64> {
         match self.ring.iter().rev().find(|one| one.at <= at) {
             Some(one) => Some(one.acknowledged),
             // Nothing known is not nothing acknowledged.
@@ -80,18 +80,18 @@ impl Advertisements {
     }
 
     /// The first that allowed all below `offset`. None: not yet, or too long ago.
-    pub(crate) fn allowing(&self, offset: u64) -> Option<Advertisement> {
+    pub(crate) fn first_allowing(&self, offset: u64) -> Option<Advertisement> {
         self.first(|one| one.limit >= offset)
     }
 
     /// The first that acknowledged all below `offset`. None: not yet, or too long ago.
-    pub(crate) fn acknowledging(&self, offset: u64) -> Option<Advertisement> {
+    pub(crate) fn first_acknowledging(&self, offset: u64) -> Option<Advertisement> {
         self.first(|one| one.acknowledged >= offset)
     }
 
     /// The first after `at` that acknowledged more than those before it.
     pub(crate) fn progress_after(&self, at: u64) -> Option<Advertisement> {
-        let base = self.acknowledged_at(at)?;
+        let base = self.acknowledgment_at(at)?;
         self.first(|one| one.at > at && one.acknowledged > base)
     }
 
@@ -181,10 +181,13 @@ mod tests {
         {
             advertised.take(&acknowledgment(at, acknowledged, window));
         }
-        assert_eq!(advertised.allowing(101).map(|one| one.at), Some(20));
-        assert_eq!(advertised.allowing(501), None);
-        assert_eq!(advertised.acknowledging(100).map(|one| one.at), Some(40));
-        assert_eq!(advertised.acknowledged_at(39), Some(50));
+        assert_eq!(advertised.first_allowing(101).map(|one| one.at), Some(20));
+        assert_eq!(advertised.first_allowing(501), None);
+        assert_eq!(
+            advertised.first_acknowledging(100).map(|one| one.at),
+            Some(40)
+        );
+        assert_eq!(advertised.acknowledgment_at(39), Some(50));
         assert_eq!(advertised.progress_after(20).map(|one| one.at), Some(40));
     }
 
@@ -193,7 +196,7 @@ mod tests {
         let mut advertised = Advertisements::default();
         assert!(advertised.take(&acknowledgment(10, 0, 1000)));
         assert!(!advertised.take(&acknowledgment(20, 0, 10)));
-        assert_eq!(advertised.allowing(900).map(|one| one.at), Some(10));
+        assert_eq!(advertised.first_allowing(900).map(|one| one.at), Some(10));
     }
 
     #[test]
@@ -203,9 +206,12 @@ mod tests {
             advertised.take(&acknowledgment(at, at, 100));
         }
         advertised.forget_before(25);
-        assert_eq!(advertised.acknowledged_at(25), Some(20));
-        assert_eq!(advertised.acknowledged_at(15), None);
-        assert_eq!(advertised.acknowledging(21).map(|one| one.at), Some(30));
+        assert_eq!(advertised.acknowledgment_at(25), Some(20));
+        assert_eq!(advertised.acknowledgment_at(15), None);
+        assert_eq!(
+            advertised.first_acknowledging(21).map(|one| one.at),
+            Some(30)
+        );
     }
 
     #[test]
@@ -214,7 +220,7 @@ mod tests {
         for at in 0..=ADVERTISEMENTS_MAX as u64 {
             advertised.take(&acknowledgment(at, at * 10, 100));
         }
-        assert_eq!(advertised.allowing(50), None);
-        assert_eq!(advertised.acknowledged_at(0), None);
+        assert_eq!(advertised.first_allowing(50), None);
+        assert_eq!(advertised.acknowledgment_at(0), None);
     }
 }

@@ -200,12 +200,12 @@ impl Sender {
     }
 
     /// Bytes that the sender had sent at `at` without knowing that they had arrived.
-    pub(crate) fn in_flight(&self, end: u64, at: u64, path: &Path) -> Option<u64> {
+    pub(crate) fn flight_bytes(&self, end: u64, at: u64, path: &Path) -> Option<u64> {
         // What had passed the capture a way ago: the sender decides by what has reached
         // it.
         let known = self
             .advertisements
-            .acknowledged_at(at.saturating_sub(path.sender_rtt(self.direction)))?;
+            .acknowledgment_at(at.saturating_sub(path.sender_rtt(self.direction)))?;
         Some(end.saturating_sub(known))
     }
 

@@ -147,7 +147,7 @@ pub(super) struct Sender {
 
 /// a is before b on the circle of sequence numbers (RFC 9293 section 3.4).
 #[inline]
-fn before(a: u32, b: u32) -> bool {
+fn is_before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
@@ -239,12 +239,12 @@ impl Sender {
         let Some(contiguous_to) = self.contiguous_to else {
             return;
         };
-        if !packet.flags.has(Flags::ACK) || !before(contiguous_to, packet.acknowledgment) {
+        if !packet.flags.has(Flags::ACK) || !is_before(contiguous_to, packet.acknowledgment) {
             return;
         }
         // Wireshark's "ACKed unseen segment": the capture lacks what is acknowledged.
         match self.next {
-            Some(next) if before(next, contiguous_to) => self.contiguous_to = Some(next),
+            Some(next) if is_before(next, contiguous_to) => self.contiguous_to = Some(next),
             _ => self.duplicates = -1,
         }
     }
@@ -258,14 +258,14 @@ impl Sender {
         round_trip_ns: Option<u64>,
     ) -> Option<Verdict> {
         let end = packet.sequence.wrapping_add(packet.payload_bytes);
-        let is_acknowledged = peer.acknowledgment != 0 && !before(peer.acknowledgment, end);
+        let is_acknowledged = peer.acknowledgment != 0 && !is_before(peer.acknowledgment, end);
         if packet.payload_bytes > 0 && is_acknowledged {
             return Some(Verdict::Spurious);
         }
         let next = self.next?;
         // More than one byte from there on is what follows a probe.
         let follows_probe = packet.payload_bytes > 1 && packet.sequence == next.wrapping_sub(1);
-        if !before(packet.sequence, next) || follows_probe {
+        if !is_before(packet.sequence, next) || follows_probe {
             return None;
         }
         let since_asked_ns = packet.at_ns.wrapping_sub(peer.acknowledged_at_ns);
@@ -288,7 +288,7 @@ impl Sender {
     #[inline]
     fn ahead(&self, packet: &Packet<'_>) -> Verdict {
         match self.next {
-            Some(next) if before(next, packet.sequence) => Verdict::Ahead,
+            Some(next) if is_before(next, packet.sequence) => Verdict::Ahead,
             _ => Verdict::Next,
         }
     }
@@ -300,7 +300,7 @@ impl Sender {
         let is_window_probe = probe == Some(Verdict::WindowProbe);
         // The byte of a window probe does not count as sent: the receiver may discard
         // it, and it comes again as data.
-        if !is_window_probe && self.next.is_none_or(|next| before(next, end)) {
+        if !is_window_probe && self.next.is_none_or(|next| is_before(next, end)) {
             self.next = Some(end);
             self.next_at_ns = packet.at_ns;
         }

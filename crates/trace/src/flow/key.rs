@@ -119,7 +119,7 @@ pub(super) struct KeyHasher {
 impl Hasher for KeyHasher {
     #[inline]
     fn write_u64(&mut self, word: u64) {
-        self.state = folded(self.state ^ word, self.factor);
+        self.state = multiply_and_fold(self.state ^ word, self.factor);
     }
 
     fn write(&mut self, bytes: &[u8]) {
@@ -130,7 +130,7 @@ impl Hasher for KeyHasher {
 
     #[inline]
     fn finish(&self) -> u64 {
-        folded(self.state, GOLDEN)
+        multiply_and_fold(self.state, GOLDEN)
     }
 }
 
@@ -138,7 +138,7 @@ impl Hasher for KeyHasher {
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[inline]
-fn folded(word: u64, factor: u64) -> u64 {
+fn multiply_and_fold(word: u64, factor: u64) -> u64 {
     let product = u128::from(word) * u128::from(factor);
     (product as u64) ^ ((product >> 64) as u64)
 }

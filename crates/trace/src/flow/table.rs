@@ -103,7 +103,7 @@ impl Flows {
         let (key, side) = Key::of(packet);
         let found = match self.index.get(&key).copied() {
             Some(first) if self.slots[first as usize].network != packet.network => {
-                self.in_network(first, packet, side)
+                self.find_in_network(first, packet, side)
             }
             found => found,
         };
@@ -207,7 +207,7 @@ impl Flows {
         self.counts.flows += 1;
         self.counts.opened += u64::from(packet.flags.has(Flags::SYN));
         let direction = connection.direction(side);
-        observer.opened(id, &opening(packet, direction));
+        observer.opened(id, &describe_opening(packet, direction));
         let entry = Slot {
             connection,
             links: Links::default(),
@@ -242,7 +242,7 @@ impl Flows {
     /// from one network to another, and some have one network for each direction: there the numbers
     /// go on. Otherwise these are other hosts with the same addresses.
     #[cold]
-    fn in_network(&self, first: u32, packet: &Packet<'_>, side: Side) -> Option<u32> {
+    fn find_in_network(&self, first: u32, packet: &Packet<'_>, side: Side) -> Option<u32> {
         let slot = |place: u32| &self.slots[place as usize];
         let continues = |place: &u32| slot(*place).connection.continues(packet, side);
         let own = self
@@ -354,7 +354,7 @@ fn client_of(packet: &Packet<'_>, side: Side) -> Side {
     if from_client { side } else { side.opposite() }
 }
 
-fn opening(packet: &Packet<'_>, direction: Direction) -> Opening {
+fn describe_opening(packet: &Packet<'_>, direction: Direction) -> Opening {
     let (client, server) = match direction {
         Direction::Request => (packet.source, packet.destination),
         Direction::Reply => (packet.destination, packet.source),

@@ -50,8 +50,8 @@ pub fn compare(front: HopCollector, back: HopCollector) -> Hops {
         first_byte: time(&pairs, |pair| {
             difference(pair.front.reply.first_ns, pair.back.reply.first_ns)
         }),
-        held: sum(held(&pairs)),
-        held_parts: sum(held_parts(&pairs, [&front.streams, &back.streams])),
+        held: sum(find_held_replies(&pairs)),
+        held_parts: sum(find_held_parts(&pairs, [&front.streams, &back.streams])),
     }
 }
 
@@ -135,16 +135,16 @@ fn quantile<T: Copy>(sorted: &[T], share: f64) -> T {
 }
 
 /// The time of a reply's first byte in the proxy while the service still sent the rest.
-fn held_ns(pair: &Pair) -> u64 {
+fn hold_ns(pair: &Pair) -> u64 {
     let until = pair.front.reply.first_ns.min(pair.back.reply.last_ns);
     until.saturating_sub(pair.back.reply.first_ns)
 }
 
-fn held(pairs: &[Pair]) -> Vec<HeldPlace> {
+fn find_held_replies(pairs: &[Pair]) -> Vec<HeldPlace> {
     pairs
         .iter()
         .filter_map(|pair| {
-            let ns = held_ns(pair);
+            let ns = hold_ns(pair);
             let ms = ns as f64 / NS_PER_MS;
             let is_much = ns >= pair.front.latency_ns() / HELD_SHARE_DIVISOR;
             (ms >= HELD_MIN_MS && is_much).then_some(HeldPlace {
@@ -157,17 +157,20 @@ fn held(pairs: &[Pair]) -> Vec<HeldPlace> {
 }
 
 /// `streams`: in front and behind.
-fn held_parts(pairs: &[Pair], streams: [&[Vec<Burst>]; 2]) -> Vec<HeldPlace> {
+fn find_held_parts(pairs: &[Pair], streams: [&[Vec<Burst>]; 2]) -> Vec<HeldPlace> {
     let both = pairs.iter().filter_map(|pair| {
         let front = streams[0].get(pair.front.stream?)?;
         Some((front, streams[1].get(pair.back.stream?)?))
     });
-    both.flat_map(|(front, back)| held_bursts(front, back))
+    both.flat_map(|(front, back)| find_held_bursts(front, back))
         .collect()
 }
 
 /// Bursts behind that the proxy forwarded only when the next one had come.
-fn held_bursts<'a>(front: &'a [Burst], back: &'a [Burst]) -> impl Iterator<Item = HeldPlace> + 'a {
+fn find_held_bursts<'a>(
+    front: &'a [Burst],
+    back: &'a [Burst],
+) -> impl Iterator<Item = HeldPlace> + 'a {
     back.windows(2).filter_map(|bursts| {
         // Its last byte was in that burst in front, at its beginning at the earliest.
         let forwarded = front.iter().find(|burst| burst.end >= bursts[0].end)?;

@@ -8,7 +8,7 @@ impl Timeline {
     /// application had written them, ns: the least that follows from the record. `window` goes
     /// from the segment before those bytes until they were captured. 0 where the record does not
     /// show the writes of the connection.
-    pub fn held_after_write(&self, window: &Window) -> u64 {
+    pub fn hold_after_write_ns(&self, window: &Window) -> u64 {
         let of_connection = self.connection(&window.connection);
         let written = of_connection.and_then(|transfers| last_write(transfers, window));
         let Some(written_at) = written else {

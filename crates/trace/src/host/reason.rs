@@ -25,7 +25,7 @@ mod number {
 }
 
 /// The part of a time in which a thread was blocked.
-pub(super) fn blocked_by(period: &OffCpu) -> HostPart {
+pub(super) fn classify_block(period: &OffCpu) -> HostPart {
     let call = period.syscall;
     // Outside of system calls: a page that is not in memory.
     let is_file = call < 0 || number::FILE.contains(&call) || number::TRANSFER.contains(&call);
@@ -50,7 +50,7 @@ pub(super) fn blocked_by(period: &OffCpu) -> HostPart {
         return HostPart::Network;
     }
     if number::EVENTS.contains(&call) {
-        return by_event(period);
+        return classify_event(period);
     }
     if number::FILE.contains(&call) {
         return HostPart::Disk;
@@ -65,7 +65,7 @@ fn is_woken_by_call(period: &OffCpu) -> bool {
 }
 
 /// Of a thread that waited for any of several things, the one that came.
-fn by_event(period: &OffCpu) -> HostPart {
+fn classify_event(period: &OffCpu) -> HostPart {
     let by_transfer = number::TRANSFER.contains(&period.waker_syscall);
     if period.is_woken_by_data {
         HostPart::Network

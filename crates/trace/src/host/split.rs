@@ -5,7 +5,7 @@
 //! that lead from the one to the other.
 
 use super::part::{HostDivision, HostPart};
-use super::reason::blocked_by;
+use super::reason::classify_block;
 use super::record::{Connection, OffCpu, Transfer};
 use super::timeline::{Timeline, Transfers};
 
@@ -184,20 +184,20 @@ impl Timeline {
                 break;
             }
             until(&mut at, period.out_at, State::Running);
-            self.off_cpu(period, |end, state| until(&mut at, end, state));
+            self.split_off_cpu(period, |end, state| until(&mut at, end, state));
             ran_at = Some(period.in_at);
         }
         until(&mut at, to, State::Running);
     }
 
-    fn off_cpu(&self, period: &OffCpu, mut until: impl FnMut(u64, State)) {
+    fn split_off_cpu(&self, period: &OffCpu, mut until: impl FnMut(u64, State)) {
         if period.is_preempted {
             until(period.in_at, State::Runnable);
         } else if period.woken_at == 0 {
             // The wake-up was not seen: all of it counts as blocked.
-            until(period.in_at, State::Blocked(blocked_by(period)));
+            until(period.in_at, State::Blocked(classify_block(period)));
         } else {
-            until(period.woken_at, State::Blocked(blocked_by(period)));
+            until(period.woken_at, State::Blocked(classify_block(period)));
             until(period.in_at, State::Runnable);
         }
     }

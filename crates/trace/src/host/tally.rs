@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::part::{HostDivision, HostPart};
-use super::reason::blocked_by;
+use super::reason::classify_block;
 use super::record::{OffCpu, Record, Transfer};
 
 /// Threads that are counted, at most.
@@ -27,8 +27,8 @@ impl HostTally {
     /// Takes a record.
     pub fn take(&mut self, record: &Record) {
         match record {
-            Record::OffCpu(period) => self.off_cpu(period),
-            Record::Read(transfer) => self.read(transfer),
+            Record::OffCpu(period) => self.add_off_cpu(period),
+            Record::Read(transfer) => self.add_read(transfer),
             Record::Write(_) => self.writes += 1,
             Record::Totals(_) => {}
         }
@@ -39,7 +39,7 @@ impl HostTally {
         self.threads.len()
     }
 
-    fn off_cpu(&mut self, period: &OffCpu) {
+    fn add_off_cpu(&mut self, period: &OffCpu) {
         self.off_cpu += 1;
         if self.threads.len() < THREADS_MAX {
             self.threads.insert(period.tid);
@@ -52,11 +52,11 @@ impl HostTally {
             .add(HostPart::Runnable, period.in_at - runnable_at);
         if !period.is_preempted {
             let blocked = runnable_at - period.out_at;
-            self.times.add(blocked_by(period), blocked);
+            self.times.add(classify_block(period), blocked);
         }
     }
 
-    fn read(&mut self, transfer: &Transfer) {
+    fn add_read(&mut self, transfer: &Transfer) {
         self.reads += 1;
         if transfer.ready_at > 0 {
             let unread = transfer.at.saturating_sub(transfer.ready_at);

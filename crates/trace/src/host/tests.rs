@@ -18,7 +18,7 @@ fn connection() -> Connection {
     Connection::new(8080, client)
 }
 
-fn off(tid: u32, [out_at, woken_at, in_at]: [u64; 3], syscall: i16) -> OffCpu {
+fn build_off_cpu(tid: u32, [out_at, woken_at, in_at]: [u64; 3], syscall: i16) -> OffCpu {
     OffCpu {
         tid,
         ran_at: 0,
@@ -70,7 +70,7 @@ fn one_thread(periods: &[OffCpu], to: u64) -> Vec<(HostPart, u64)> {
     let mut records = vec![
         Record::OffCpu(OffCpu {
             is_woken_by_data: true,
-            ..off(READER, [500, 1_020, 1_080], EPOLL)
+            ..build_off_cpu(READER, [500, 1_020, 1_080], EPOLL)
         }),
         Record::Read(transfer(READER, 1_100, 1_010)),
     ];
@@ -100,34 +100,40 @@ fn each_reason_follows_from_the_system_call_and_the_waker() {
     };
     let times = [1_200, 1_500, 1_600];
     let cases = [
-        (off(READER, times, SLEEP), HostPart::Timer),
-        (own(off(READER, times, FUTEX), FUTEX), HostPart::Lock),
-        (off(READER, times, FUTEX), HostPart::Timer),
-        (off(READER, times, EPOLL), HostPart::Timer),
-        (own(off(READER, times, EPOLL), WRITE), HostPart::Lock),
+        (build_off_cpu(READER, times, SLEEP), HostPart::Timer),
+        (
+            own(build_off_cpu(READER, times, FUTEX), FUTEX),
+            HostPart::Lock,
+        ),
+        (build_off_cpu(READER, times, FUTEX), HostPart::Timer),
+        (build_off_cpu(READER, times, EPOLL), HostPart::Timer),
+        (
+            own(build_off_cpu(READER, times, EPOLL), WRITE),
+            HostPart::Lock,
+        ),
         (
             OffCpu {
                 is_woken_by_data: true,
-                ..off(READER, times, EPOLL)
+                ..build_off_cpu(READER, times, EPOLL)
             },
             HostPart::Network,
         ),
-        (off(READER, times, 45), HostPart::Network),
+        (build_off_cpu(READER, times, 45), HostPart::Network),
         (
             OffCpu {
                 is_uninterruptible: true,
-                ..off(READER, times, FSYNC)
+                ..build_off_cpu(READER, times, FSYNC)
             },
             HostPart::Disk,
         ),
         (
             OffCpu {
                 is_io_wait: true,
-                ..off(READER, times, -1)
+                ..build_off_cpu(READER, times, -1)
             },
             HostPart::Disk,
         ),
-        (off(READER, times, 61), HostPart::Other),
+        (build_off_cpu(READER, times, 61), HostPart::Other),
     ];
     for (period, part) in cases {
         let parts = one_thread(&[period], 2_000);
@@ -141,7 +147,7 @@ fn each_reason_follows_from_the_system_call_and_the_waker() {
 fn a_thread_whose_cpu_was_taken_is_runnable() {
     let preempted = OffCpu {
         is_preempted: true,
-        ..off(READER, [1_200, 1_200, 1_900], -1)
+        ..build_off_cpu(READER, [1_200, 1_200, 1_900], -1)
     };
     let parts = one_thread(&[preempted], 2_000);
     assert!(parts.contains(&(HostPart::Runnable, 60 + 700)), "{parts:?}");
@@ -153,13 +159,13 @@ fn a_request_that_changes_hands_is_followed() {
         waker: READER,
         is_woken_by_own: true,
         waker_syscall: FUTEX,
-        ..off(WRITER, [100, 1_300, 1_400], FUTEX)
+        ..build_off_cpu(WRITER, [100, 1_300, 1_400], FUTEX)
     };
     let records = [
         Record::Read(transfer(READER, 1_100, 0)),
         Record::OffCpu(woken),
         // The reader goes on to sleep: that is no longer this request's time.
-        Record::OffCpu(off(READER, [1_350, 1_950, 1_960], EPOLL)),
+        Record::OffCpu(build_off_cpu(READER, [1_350, 1_950, 1_960], EPOLL)),
         Record::Write(transfer(WRITER, 2_000, 0)),
     ];
     let expected = [
@@ -174,7 +180,7 @@ fn a_request_that_changes_hands_is_followed() {
 fn of_a_capture_behind_a_link_the_time_is_that_of_the_server() {
     // 300 there, 200 back: read at 1310, written at 1810, reply captured at 2010.
     let records = [
-        Record::OffCpu(off(READER, [1_400, 1_700, 1_700], SLEEP)),
+        Record::OffCpu(build_off_cpu(READER, [1_400, 1_700, 1_700], SLEEP)),
         Record::Read(transfer(READER, 1_310, 1_300)),
         Record::Write(transfer(READER, 1_810, 0)),
     ];
@@ -204,18 +210,18 @@ fn time_without_records_is_unknown() {
 #[test]
 fn a_lost_record_leaves_a_gap_and_no_running_thread() {
     let (ms, to) = (1_000_000, 20_000_000);
-    let first = off(READER, [2 * ms, 3 * ms, 3 * ms], SLEEP);
+    let first = build_off_cpu(READER, [2 * ms, 3 * ms, 3 * ms], SLEEP);
     // Between them it slept until 7 ms, which was lost.
     let second = OffCpu {
         ran_at: 7 * ms,
-        ..off(READER, [8 * ms, 9 * ms, 9 * ms], SLEEP)
+        ..build_off_cpu(READER, [8 * ms, 9 * ms, 9 * ms], SLEEP)
     };
     let lost = one_thread(&[first, second], to);
     assert!(lost.contains(&(HostPart::Unknown, 4 * ms)), "{lost:?}");
     // The record behind the end shows it as well, and the thread's first one.
     let behind = OffCpu {
         ran_at: 7 * ms,
-        ..off(READER, [21 * ms, 22 * ms, 22 * ms], SLEEP)
+        ..build_off_cpu(READER, [21 * ms, 22 * ms, 22 * ms], SLEEP)
     };
     for records in [&[first, behind][..], &[second]] {
         let lost = one_thread(records, to);
@@ -236,8 +242,8 @@ fn a_lost_record_leaves_a_gap_and_no_running_thread() {
 
 #[test]
 fn clocks_that_were_compared_twice_do_not_overlap() {
-    let first = off(READER, [1_200, 1_300, 1_400], SLEEP);
-    let second = off(READER, [1_395, 1_398, 1_500], SLEEP);
+    let first = build_off_cpu(READER, [1_200, 1_300, 1_400], SLEEP);
+    let second = build_off_cpu(READER, [1_395, 1_398, 1_500], SLEEP);
     let parts = one_thread(&[first, second], 2_000);
     assert!(parts.contains(&(HostPart::Timer, 100)), "{parts:?}");
     assert!(
@@ -254,7 +260,7 @@ fn records_are_read_as_they_were_written() {
             is_preempted: true,
             is_woken_by_data: true,
             waker_syscall: 1,
-            ..off(READER, [1, 2, 3], -1)
+            ..build_off_cpu(READER, [1, 2, 3], -1)
         }),
         Record::Read(transfer(READER, 5, 4)),
         Record::Write(transfer(WRITER, 6, 0)),
@@ -279,7 +285,7 @@ fn an_invalid_record_is_refused() {
         Reader::new(&b"pcap"[..]),
         Err(RecordError::Foreign)
     ));
-    let backwards = Record::OffCpu(off(READER, [9, 0, 3], -1)).raw();
+    let backwards = Record::OffCpu(build_off_cpu(READER, [9, 0, 3], -1)).raw();
     assert!(matches!(
         Record::parse(&backwards, 1),
         Err(RecordError::Order { number: 1 })
@@ -292,7 +298,7 @@ fn an_invalid_record_is_refused() {
 
 /// Of 40,000 ns in which a reply's rest was held back: the writes returned at these times, and the
 /// next request was read at 1,060,000.
-fn held_after(writes: &[u64], path_ns: u64) -> u64 {
+fn hold_after_writes(writes: &[u64], path_ns: u64) -> u64 {
     let mut records = vec![Record::Read(transfer(READER, 1_000, 900))];
     let written = writes.iter().map(|at| transfer(READER, *at, 0));
     records.extend(written.map(Record::Write));
@@ -301,30 +307,33 @@ fn held_after(writes: &[u64], path_ns: u64) -> u64 {
         path_ns,
         ..window(1_000_000, 1_040_000)
     };
-    timeline(&records).held_after_write(&held)
+    timeline(&records).hold_after_write_ns(&held)
 }
 
 #[test]
 fn only_time_after_the_write_is_certainly_held_back() {
     // Both writes together: all but the time until the write returned.
-    assert_eq!(held_after(&[1_000_010, 1_000_020], 0), 39_980);
+    assert_eq!(hold_after_writes(&[1_000_010, 1_000_020], 0), 39_980);
     // The second one came late.
-    assert_eq!(held_after(&[1_000_010, 1_030_000], 0), 10_000);
+    assert_eq!(hold_after_writes(&[1_000_010, 1_030_000], 0), 10_000);
     // It returned behind its own packet: nothing was held back.
-    assert_eq!(held_after(&[1_000_010, 1_040_030], 0), 0);
+    assert_eq!(hold_after_writes(&[1_000_010, 1_040_030], 0), 0);
     // What follows the next request belongs to another reply.
-    assert_eq!(held_after(&[1_000_010, 1_000_020, 1_060_100], 0), 39_980);
+    assert_eq!(
+        hold_after_writes(&[1_000_010, 1_000_020, 1_060_100], 0),
+        39_980
+    );
     // The capture is up to a round trip behind the server.
-    assert_eq!(held_after(&[1_000_010, 1_030_000], 4_000), 6_000);
-    assert_eq!(held_after(&[998_000, 998_010], 4_000), 37_990);
+    assert_eq!(hold_after_writes(&[1_000_010, 1_030_000], 4_000), 6_000);
+    assert_eq!(hold_after_writes(&[998_000, 998_010], 4_000), 37_990);
 }
 
 #[test]
 fn without_the_first_write_nothing_is_certain() {
-    assert_eq!(held_after(&[], 0), 0);
-    assert_eq!(held_after(&[900_000], 0), 0);
+    assert_eq!(hold_after_writes(&[], 0), 0);
+    assert_eq!(hold_after_writes(&[900_000], 0), 0);
     let nothing = Timeline::default();
-    assert_eq!(nothing.held_after_write(&window(0, 1_000)), 0);
+    assert_eq!(nothing.hold_after_write_ns(&window(0, 1_000)), 0);
 }
 
 fn any_record() -> impl Strategy<Value = RawRecord> {
@@ -336,7 +345,7 @@ fn any_record() -> impl Strategy<Value = RawRecord> {
         if kind == 1 {
             times.sort_unstable();
             let [ran_at, out_at, woken_at, in_at] = times;
-            let mut period = off(tid, [out_at, woken_at, in_at], call);
+            let mut period = build_off_cpu(tid, [out_at, woken_at, in_at], call);
             period.ran_at = if flags & 1 == 0 { 0 } else { ran_at };
             period.is_preempted = flags & 2 != 0;
             period.is_woken_by_own = flags & 4 != 0;

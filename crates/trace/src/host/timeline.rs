@@ -41,7 +41,7 @@ impl Timeline {
                 if last_at > period.in_at {
                     return;
                 }
-                periods.push_back(behind(period, last_at));
+                periods.push_back(trim_overlap(period, last_at));
             }
             Record::Read(transfer) => {
                 let of = self.connections.entry(transfer.connection).or_default();
@@ -138,7 +138,7 @@ impl Timeline {
 
 /// The period without what overlaps the one before: the clocks of two records differ by the error
 /// with which one clock was compared with the other.
-fn behind(period: &OffCpu, last_at: u64) -> OffCpu {
+fn trim_overlap(period: &OffCpu, last_at: u64) -> OffCpu {
     let out_at = period.out_at.max(last_at);
     let woken_at = match period.woken_at {
         0 => 0,

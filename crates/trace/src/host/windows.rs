@@ -145,7 +145,7 @@ impl HostSums {
                 self.think_time.add_all(&division);
             }
             WindowKind::HeldBack => {
-                self.held_after_write_ns += timeline.held_after_write(window);
+                self.held_after_write_ns += timeline.hold_after_write_ns(window);
             }
         }
         self.windows += 1;

@@ -23,7 +23,7 @@ use crate::protocol::exchange::{
 use crate::protocol::layer::Layer;
 use crate::protocol::tls::keylog::KeyLog;
 use crate::read::Summary;
-use crate::text::{counted, duration};
+use crate::text::{duration, pluralize};
 
 /// What to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl<D: Observer + ExchangeObserver> Dissector<D> {
             file: file.to_owned(),
             capture: capture(summary, one_sided_text(&flows)),
             flows,
-            accounting: accounting(&collectors.accounts, exchanges),
+            accounting: sum_accounts(&collectors.accounts, exchanges),
             tls: TlsCounts {
                 secrets: self.protocols.secrets_known() as u64,
                 ..self.protocols.tls().clone()
@@ -250,7 +250,7 @@ impl<D: Observer + ExchangeObserver> Observer for Dissector<D> {
             // Before `closed`, which forgets the connection.
             let (protocol, _) = self.protocols.of(flow);
             let is_tls = self.protocols.is_tls(flow);
-            self.collectors.load.at(at_ns);
+            self.collectors.load.advance_to(at_ns);
             self.protocols.closed(flow, closing, &mut self.collectors);
             self.collectors
                 .connection_counts
@@ -307,13 +307,13 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
         self.load.replies_over(flow);
     }
 
-    fn unpaired(&mut self, flow: FlowId, message: Message) {
-        self.exchange_counts.unpaired(message);
-        self.diagnosis.unpaired(flow, message);
+    fn message_unpaired(&mut self, flow: FlowId, message: Message) {
+        self.exchange_counts.count_unpaired(message);
+        self.diagnosis.message_unpaired(flow, message);
     }
 
-    fn lost_track(&mut self, flow: FlowId) {
-        self.diagnosis.lost_track(flow);
+    fn track_lost(&mut self, flow: FlowId) {
+        self.diagnosis.track_lost(flow);
     }
 
     fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {
@@ -336,7 +336,7 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
     }
 }
 
-fn accounting(accounts: &[Account; 2], exchanges: u64) -> Accounting {
+fn sum_accounts(accounts: &[Account; 2], exchanges: u64) -> Accounting {
     let [request, reply] = accounts;
     let mut total = *request;
     total.add(reply);
@@ -380,7 +380,7 @@ fn clock_text(summary: &Summary) -> Option<String> {
     Some(format!(
         "its clock stepped back {}, the first time by {} before packet {packet}: how long that step \
          took is not known, and the account goes on behind it",
-        counted(clock.steps, "time"),
+        pluralize(clock.steps, "time"),
         duration(back_ns as f64 / 1e6)
     ))
 }
@@ -402,7 +402,7 @@ fn one_sided_text(flows: &FlowSums) -> Option<String> {
              bytes and retransmissions are those of that side. To have both, capture at one of the \
              two ends, or where both directions pass (a mirror port for both, or the captures of \
              both ways joined by mergecap), without a filter on source or destination",
-            counted(flows.count, "connection")
+            pluralize(flows.count, "connection")
         )
     })
 }

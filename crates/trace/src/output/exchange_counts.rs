@@ -168,7 +168,7 @@ impl ExchangeCounts {
         }
     }
 
-    pub(super) fn unpaired(&mut self, message: Message) {
+    pub(super) fn count_unpaired(&mut self, message: Message) {
         match message {
             Message::Request => self.unpaired.requests += 1,
             Message::Reply => self.unpaired.replies += 1,
@@ -208,7 +208,7 @@ impl ExchangeCounts {
 
     /// `has_bins`: with all latencies.
     pub(super) fn document(self, connections: Connections, has_bins: bool) -> ExchangeSums {
-        let mut by_name: Vec<Named> = self.groups.into_iter().map(named).collect();
+        let mut by_name: Vec<Named> = self.groups.into_iter().map(describe_group).collect();
         // Equal counts by name, so that the same capture gives the same document.
         by_name.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
         ExchangeSums {
@@ -253,7 +253,7 @@ fn count_writes(writes: &mut Writes, exchange: &Exchange) {
     }
 }
 
-fn named(group: Group) -> Named {
+fn describe_group(group: Group) -> Named {
     let words = |status: Option<(u16, Option<u16>)>| match status {
         Some((status, Some(grpc))) => format!("{status}/{grpc}"),
         Some((status, None)) => status.to_string(),

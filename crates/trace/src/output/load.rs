@@ -135,7 +135,7 @@ impl LoadMeter {
         }
     }
 
-    pub(super) fn at(&mut self, at_ns: u64) {
+    pub(super) fn advance_to(&mut self, at_ns: u64) {
         self.now_ns = self.now_ns.max(at_ns);
     }
 
@@ -146,7 +146,7 @@ impl LoadMeter {
     }
 
     pub(super) fn segment(&mut self, flow: FlowId, segment: &Segment) {
-        self.at(segment.at_ns);
+        self.advance_to(segment.at_ns);
         let Some(connection) = self.connections.get_mut(flow) else {
             return;
         };

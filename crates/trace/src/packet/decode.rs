@@ -123,12 +123,12 @@ pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
         network: 0,
     };
     match whole.behind(link) {
-        Ok(part) => packet(record, part, tunnel::TUNNELS_MAX),
+        Ok(part) => decode_packet(record, part, tunnel::TUNNELS_MAX),
         Err(other) => Decoded::Other(other),
     }
 }
 
-/// An IP packet within a frame.
+/// The rest of a frame from an IP packet on, or from what that carries.
 #[derive(Debug, Clone, Copy)]
 struct Part<'a> {
     /// From there on, as far as captured.
@@ -183,21 +183,21 @@ impl<'a> Part<'a> {
 /// Reads an IP packet with at most that number of others around the innermost one.
 // What is read is returned as it is, and not in a `Result`: it is large, and would be copied.
 #[inline(always)]
-fn packet<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
+fn decode_packet<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
     let ip = match network::parse(part.captured, part.wire_bytes) {
         Ok(ip) => ip,
-        Err(NoIp::Fragment) => return fragment(record, part, tunnels_left),
+        Err(NoIp::Fragment) => return decode_fragment(record, part, tunnels_left),
         Err(NoIp::Cut) => return Decoded::Other(Other::Cut),
         Err(NoIp::Malformed) => return Decoded::Other(Other::Malformed),
     };
     match ip.protocol {
-        protocol::TCP => tcp_packet(record, &ip, part),
-        protocol::UDP => datagram_or_tunnel(record, &ip, part, tunnels_left),
-        _ => tunnelled(record, &ip, part, tunnels_left),
+        protocol::TCP => decode_tcp(record, &ip, part),
+        protocol::UDP => decode_datagram_or_tunnel(record, &ip, part, tunnels_left),
+        _ => decode_tunnel(record, &ip, part, tunnels_left),
     }
 }
 
-fn tunnelled<'a>(
+fn decode_tunnel<'a>(
     record: &Record<'a>,
     ip: &Ip<'a>,
     part: Part<'a>,
@@ -209,16 +209,16 @@ fn tunnelled<'a>(
     }
     let network = tunnel::network_of_protocol(ip.protocol, ip.payload);
     match part.payload_of(ip).behind(inside) {
-        Ok(inner) => inner_packet(record, inner.in_network(network), tunnels_left),
+        Ok(inner) => decode_inner_packet(record, inner.in_network(network), tunnels_left),
         Err(other) => Decoded::Other(other),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn inner_packet<'a>(record: &Record<'a>, inner: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
+fn decode_inner_packet<'a>(record: &Record<'a>, inner: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
     match tunnels_left.checked_sub(1) {
-        Some(left) => packet(record, inner, left),
+        Some(left) => decode_packet(record, inner, left),
         None => Decoded::Other(Other::Malformed),
     }
 }
@@ -226,13 +226,13 @@ fn inner_packet<'a>(record: &Record<'a>, inner: Part<'a>, tunnels_left: u8) -> D
 /// Of TCP, or the first one of a tunnel's packet: that has the headers of the packet inside, whose
 /// payload it cuts. Else it is only counted.
 #[cold]
-fn fragment<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
+fn decode_fragment<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
     if let Some(ip) =
         network::first_fragment(part.captured).filter(|ip| ip.protocol != protocol::TCP)
     {
         let inside = match ip.protocol {
-            protocol::UDP => datagram_or_tunnel(record, &ip, part, tunnels_left),
-            _ => tunnelled(record, &ip, part, tunnels_left),
+            protocol::UDP => decode_datagram_or_tunnel(record, &ip, part, tunnels_left),
+            _ => decode_tunnel(record, &ip, part, tunnels_left),
         };
         // Neither a part of a datagram nor of another protocol is one.
         return match inside {
@@ -253,13 +253,13 @@ fn fragment<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Decode
 /// Source port, destination port, length, checksum (RFC 768).
 const UDP_HEADER_BYTES: usize = 8;
 
-fn datagram_or_tunnel<'a>(
+fn decode_datagram_or_tunnel<'a>(
     record: &Record<'a>,
     ip: &Ip<'a>,
     part: Part<'a>,
     tunnels_left: u8,
 ) -> Decoded<'a> {
-    let datagram = match datagram(record, ip) {
+    let datagram = match decode_datagram(record, ip) {
         Ok(datagram) => datagram,
         Err(other) => return Decoded::Other(other),
     };
@@ -277,7 +277,7 @@ fn datagram_or_tunnel<'a>(
     });
     let network = tunnel::network_of_datagram(destination, datagram.payload);
     let read = match inner {
-        Ok(inner) => inner_packet(record, inner.in_network(network), tunnels_left),
+        Ok(inner) => decode_inner_packet(record, inner.in_network(network), tunnels_left),
         Err(other) => Decoded::Other(other),
     };
     match read {
@@ -287,7 +287,7 @@ fn datagram_or_tunnel<'a>(
     }
 }
 
-fn datagram<'a>(record: &Record<'a>, ip: &Ip<'a>) -> Result<Datagram<'a>, Other> {
+fn decode_datagram<'a>(record: &Record<'a>, ip: &Ip<'a>) -> Result<Datagram<'a>, Other> {
     let header: &[u8; UDP_HEADER_BYTES] = ip.payload.first_chunk().ok_or(Other::Cut)?;
     let [source, destination, length] =
         [0, 2, 4].map(|at| u16::from_be_bytes([header[at], header[at + 1]]));
@@ -314,7 +314,7 @@ fn way(link_header: Option<&[u8]>, hop_limit: u8, network: u64) -> u64 {
 }
 
 #[inline]
-fn tcp_packet<'a>(record: &Record<'a>, ip: &Ip<'a>, part: Part<'a>) -> Decoded<'a> {
+fn decode_tcp<'a>(record: &Record<'a>, ip: &Ip<'a>, part: Part<'a>) -> Decoded<'a> {
     // A radiotap header may claim to be longer than any header is.
     let Ok(link_header_bytes) = u16::try_from(part.header_bytes) else {
         return Decoded::Other(Other::Malformed);

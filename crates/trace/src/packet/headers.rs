@@ -60,7 +60,7 @@ pub(super) fn walk(mut header: Header, frame: &[u8], mut at: usize) -> LinkPaylo
             Header::Ip => return LinkPayload::Ip { header_bytes: at },
             Header::Ethernet => Some(Step::To(Header::Ethertype, at + 12)),
             Header::Ethertype => ethertype(frame, at),
-            Header::Of(value) => Some(announced(value, at)),
+            Header::Of(value) => Some(follow_ethertype(value, at)),
             Header::Llc => llc(frame, at),
             Header::Mpls => mpls(frame, at),
             Header::Pppoe => pppoe(frame, at),
@@ -108,11 +108,11 @@ fn ethertype(frame: &[u8], at: usize) -> Option<Step> {
     Some(if value < ethertypes::MIN {
         Step::To(Header::Llc, at + 2)
     } else {
-        announced(value, at + 2)
+        follow_ethertype(value, at + 2)
     })
 }
 
-fn announced(value: u16, at: usize) -> Step {
+fn follow_ethertype(value: u16, at: usize) -> Step {
     use ethertypes::{BACKBONE, BRIDGED, FABRIC_PATH, IPV4, IPV6, MPLS, PPP, PPPOE_SESSION, VLAN};
     let (header, at) = match value {
         IPV4 | IPV6 => (Header::Ip, at),

@@ -25,7 +25,7 @@ fn of_link(link_type: LinkType, frame: &[u8], may_name: bool) -> LinkPayload {
     let found = match link_type {
         LinkType::ETHERNET => by(Header::Ethernet, 0),
         LinkType::LINUX_SLL => by(Header::Ethertype, 14),
-        LinkType::LINUX_SLL2 => cooked_2(frame),
+        LinkType::LINUX_SLL2 => linux_sll2(frame),
         LinkType::NULL => loopback(frame),
         LinkType::LOOP => loopback_big_endian(frame),
         // LINKTYPE_RAW holds either version. The version nibble decides
@@ -56,7 +56,7 @@ fn of_link(link_type: LinkType, frame: &[u8], may_name: bool) -> LinkPayload {
             .and_then(|bytes| by(Header::Ip, usize::from(*bytes).next_multiple_of(4))),
         LinkType::NETANALYZER => by(Header::Ethernet, 4),
         LinkType::ERF => extensible_record(frame),
-        LinkType::PPI | LinkType::PKTAP if may_name => named(link_type, frame),
+        LinkType::PPI | LinkType::PKTAP if may_name => ppi_or_pktap(link_type, frame),
         other if LinkType::RAW_BSD.contains(&other) => by(Header::Ip, 0),
         _ => Some(LinkPayload::Unknown),
     };
@@ -64,7 +64,7 @@ fn of_link(link_type: LinkType, frame: &[u8], may_name: bool) -> LinkPayload {
 }
 
 /// LINKTYPE_LINUX_SLL2: the protocol is the first field of 20 bytes.
-fn cooked_2(frame: &[u8]) -> Option<LinkPayload> {
+fn linux_sll2(frame: &[u8]) -> Option<LinkPayload> {
     let protocol = u16_at(frame, 0)?;
     let header = match protocol {
         // Numbers of Linux for 802.2, as in SLL.
@@ -84,14 +84,14 @@ fn loopback(frame: &[u8]) -> Option<LinkPayload> {
     // The file may come from a host of the other byte order. Families are below 256, so
     // the smaller of both readings is the right one.
     let family = ByteOrder::Little.u32(frame, 0)?;
-    Some(by_family(family.min(family.swap_bytes()), 4))
+    Some(classify_family(family.min(family.swap_bytes()), 4))
 }
 
 fn loopback_big_endian(frame: &[u8]) -> Option<LinkPayload> {
-    Some(by_family(ByteOrder::Big.u32(frame, 0)?, 4))
+    Some(classify_family(ByteOrder::Big.u32(frame, 0)?, 4))
 }
 
-fn by_family(family: u32, header_bytes: usize) -> LinkPayload {
+fn classify_family(family: u32, header_bytes: usize) -> LinkPayload {
     if family == AF_INET || AF_INET6.contains(&family) {
         LinkPayload::Ip { header_bytes }
     } else {
@@ -168,7 +168,7 @@ fn netfilter_log(frame: &[u8]) -> Option<LinkPayload> {
     for _ in 0..ATTRIBUTES_MAX {
         let length = usize::from(order.u16(frame, at)?);
         if order.u16(frame, at + 2)? == PAYLOAD {
-            return Some(by_family(family, at + 4));
+            return Some(classify_family(family, at + 4));
         }
         // A shorter one would not advance.
         if length < 4 {
@@ -201,7 +201,7 @@ fn extensible_record(frame: &[u8]) -> Option<LinkPayload> {
 }
 
 /// LINKTYPE_PPI and LINKTYPE_PKTAP: a length and another link type.
-fn named(link_type: LinkType, frame: &[u8]) -> Option<LinkPayload> {
+fn ppi_or_pktap(link_type: LinkType, frame: &[u8]) -> Option<LinkPayload> {
     let word = |at| ByteOrder::Little.u32(frame, at);
     let (bytes, inner) = if link_type == LinkType::PPI {
         let bytes = ByteOrder::Little.u16(frame, 2)?;

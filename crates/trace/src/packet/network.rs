@@ -86,7 +86,7 @@ pub(crate) fn parse(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
 
 /// The prefix of `captured` behind `header` and before `total` bytes.
 #[inline]
-fn between(captured: &[u8], header: usize, total: u32) -> &[u8] {
+fn slice_payload(captured: &[u8], header: usize, total: u32) -> &[u8] {
     let end = captured.len().min(total as usize);
     captured.get(header..end).unwrap_or(&[])
 }
@@ -118,7 +118,7 @@ fn ipv4(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
         return Err(NoIp::Fragment);
     }
     Ok(Ip {
-        payload: between(captured, header_bytes, total),
+        payload: slice_payload(captured, header_bytes, total),
         ..header(fixed, header_bytes, total - header_bytes as u32)
     })
 }
@@ -154,7 +154,7 @@ pub(crate) fn first_fragment(captured: &[u8]) -> Option<Ip<'_>> {
     let header_bytes = usize::from(fixed[0] & 0x0F) * 4;
     let is_first = fixed[0] >> 4 == 4 && u16_at(fixed, 6)? & OFFSET == 0;
     (is_first && header_bytes >= IPV4_HEADER_MIN).then(|| Ip {
-        payload: between(
+        payload: slice_payload(
             captured,
             header_bytes,
             u32::from(u16::from_be_bytes([fixed[2], fixed[3]])),
@@ -262,7 +262,7 @@ fn ipv6(captured: &[u8], wire_bytes: u32) -> Result<Ip<'_>, NoIp> {
         hop_limit: fixed[7],
         header_bytes,
         payload_bytes: total - header_bytes as u32,
-        payload: between(captured, header_bytes, total),
+        payload: slice_payload(captured, header_bytes, total),
     })
 }
 

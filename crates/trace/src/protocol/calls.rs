@@ -280,7 +280,7 @@ impl Calls {
     /// The call is given up: the capture lacks what would identify its reply.
     pub(super) fn abandon(&mut self, place: usize, listener: &mut impl ExchangeObserver) {
         if self.get(place).is_some_and(|call| !call.is_answered()) {
-            listener.unpaired(self.flow, Message::Request);
+            listener.message_unpaired(self.flow, Message::Request);
         }
         self.finish(place, Ending::Unseen, listener);
     }
@@ -293,7 +293,7 @@ impl Calls {
 
     /// Bytes are missing, and with them where messages begin and end.
     pub(super) fn lose_track(&self, listener: &mut impl ExchangeObserver) {
-        listener.lost_track(self.flow);
+        listener.track_lost(self.flow);
     }
 
     pub(super) fn abandon_unanswered(&mut self, listener: &mut impl ExchangeObserver) {

@@ -584,7 +584,7 @@ impl<E: ExchangeObserver> Upper for Decrypted<'_, E> {
             .read(place, bytes, self.keys, self.listener);
     }
 
-    fn lost(&mut self, direction: Direction, offset: u64, bytes: u64) {
+    fn gap(&mut self, direction: Direction, offset: u64, bytes: u64) {
         self.conversation
             .lose(direction, offset, bytes, self.listener);
     }

@@ -42,7 +42,7 @@ pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
     // All of them, because prefixes overlap: the letters of the HTTP/2 preface are a
     // method. The first definite answer in this order holds.
     let detections = [
-        prefixed(bytes, PREFACE, Detection::Is(Protocol::Http2, Role::Client)),
+        match_prefix(bytes, PREFACE, Detection::Is(Protocol::Http2, Role::Client)),
         status_line(bytes),
         request_line(bytes),
         giop(bytes),
@@ -50,7 +50,7 @@ pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
         raw(bytes),
         frame(bytes, beginning),
         if beginning {
-            by_turns(bytes)
+            detect_unparsed(bytes)
         } else {
             Detection::None
         },
@@ -67,7 +67,7 @@ pub(super) fn detect(bytes: &[u8], beginning: bool) -> Detection {
     }
 }
 
-fn prefixed(bytes: &[u8], prefix: &[u8], detection: Detection) -> Detection {
+fn match_prefix(bytes: &[u8], prefix: &[u8], detection: Detection) -> Detection {
     if bytes.starts_with(prefix) {
         detection
     } else if prefix.starts_with(bytes) {
@@ -174,7 +174,7 @@ fn giop(bytes: &[u8]) -> Detection {
             Detection::Is(Protocol::Giop, Role::Either)
         }
         Some(_) => Detection::None,
-        None => prefixed(&bytes[..bytes.len().min(4)], b"GIOP", Detection::NeedMore),
+        None => match_prefix(&bytes[..bytes.len().min(4)], b"GIOP", Detection::NeedMore),
     }
 }
 
@@ -272,7 +272,7 @@ fn is_valid_head(head: FrameHead) -> bool {
 }
 
 /// Of protocols that are not parsed, the one that these first bytes of a connection begin.
-fn by_turns(bytes: &[u8]) -> Detection {
+fn detect_unparsed(bytes: &[u8]) -> Detection {
     let found = [
         postgres(bytes),
         mysql(bytes),
@@ -312,7 +312,7 @@ fn client(protocol: Protocol) -> Detection {
 }
 
 /// As [`client`] where `found`; needs more where the bytes are a beginning of what could be.
-fn by(found: Option<bool>, protocol: Protocol) -> Detection {
+fn client_if(found: Option<bool>, protocol: Protocol) -> Detection {
     match found {
         Some(true) => client(protocol),
         Some(false) => Detection::None,
@@ -327,7 +327,7 @@ fn postgres(bytes: &[u8]) -> Detection {
         return Detection::None;
     }
     let version = bytes.get(4..8);
-    by(
+    client_if(
         version.map(|code| code == POSTGRES_3 || code == POSTGRES_SSL),
         Protocol::Postgresql,
     )
@@ -412,7 +412,7 @@ fn mqtt(bytes: &[u8]) -> Detection {
         return Detection::None;
     }
     let name = bytes.get(behind..behind + 6);
-    by(name.map(|name| name == b"\0\x04MQTT"), Protocol::Mqtt)
+    client_if(name.map(|name| name == b"\0\x04MQTT"), Protocol::Mqtt)
 }
 
 /// A call, framed or not.
@@ -426,7 +426,7 @@ fn thrift(bytes: &[u8]) -> Detection {
             Detection::None
         };
     };
-    by(Some(version == THRIFT_CALL), Protocol::Thrift)
+    client_if(Some(version == THRIFT_CALL), Protocol::Thrift)
 }
 
 #[cfg(test)]

@@ -295,10 +295,10 @@ pub trait ExchangeObserver {
 
     /// A message has no counterpart: the capture lacks it, or does not show which it
     /// is. The exchange of a request is also reported, with [`Ending::Unseen`].
-    fn unpaired(&mut self, _flow: FlowId, _message: Message) {}
+    fn message_unpaired(&mut self, _flow: FlowId, _message: Message) {}
 
     /// Bytes are missing, and it is not known where the next message begins.
-    fn lost_track(&mut self, _flow: FlowId) {}
+    fn track_lost(&mut self, _flow: FlowId) {}
 
     /// The next bytes of a direction belong to `layer`. Every byte that a flow
     /// hands out is reported once; bytes of one packet may be reported late, when later

@@ -235,7 +235,9 @@ impl Giop {
                 // A second reply with this id is of a request that the capture lacks.
                 let call = call.filter(|call| !call.reply_done);
                 if call.is_none() {
-                    cursor.listener.unpaired(cursor.flow, Message::Reply);
+                    cursor
+                        .listener
+                        .message_unpaired(cursor.flow, Message::Reply);
                 }
                 let status = u16::try_from(head.status).unwrap_or(u16::MAX);
                 call.map(|call| {

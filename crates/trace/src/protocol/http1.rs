@@ -237,7 +237,7 @@ impl Http1 {
         if side.partial.is_empty() {
             self.pairing.answer(calls, cursor);
         }
-        let mut call = self.pairing.answered(calls);
+        let mut call = self.pairing.find_answered_call(calls);
         let head_only = call.as_ref().is_some_and(|call| call.head_only);
         let parse = |bytes: &[u8]| match passive::reply(bytes, head_only) {
             Ok(head) => Ok(head.map(|head| ((head, Follows::of(&head, bytes)), head.bytes))),
@@ -296,7 +296,7 @@ impl Http1 {
         cursor.assign_to(Kind::HttpHeads, used, call.map(Call::reply));
         if switches {
             self.sides[0].state = State::Head;
-            if let Some(call) = self.pairing.answered(calls) {
+            if let Some(call) = self.pairing.find_answered_call(calls) {
                 call.request_done = true;
             }
             self.end(1, calls, cursor);

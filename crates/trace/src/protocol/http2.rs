@@ -329,7 +329,9 @@ impl Http2 {
             && (self.is_ambiguous || block.stream > calls.last_stream)
         {
             // Not the late reply to a call that was reset.
-            cursor.listener.unpaired(cursor.flow, Message::Reply);
+            cursor
+                .listener
+                .message_unpaired(cursor.flow, Message::Reply);
         }
         if block.end_stream {
             calls.end(side, block.stream, cursor.listener);

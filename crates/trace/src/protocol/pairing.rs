@@ -7,7 +7,7 @@
 //! its sender had received the request, and nothing behind it; of several requests
 //! of which that holds the newest is answered, because a client that does not pipeline
 //! asks again only when it was answered. For a client that pipelines nothing decides, and
-//! nothing is paired. What is left over is counted ([`ExchangeObserver::unpaired`]).
+//! nothing is paired. What is left over is counted ([`ExchangeObserver::message_unpaired`]).
 
 use super::body::StreamBody;
 use super::calls::{Call, Calls};
@@ -69,7 +69,7 @@ impl Pairing {
             .is_some_and(|call| request_received(call));
     }
 
-    pub(super) fn answered<'a>(&self, calls: &'a mut Calls) -> Option<&'a mut Call> {
+    pub(super) fn find_answered_call<'a>(&self, calls: &'a mut Calls) -> Option<&'a mut Call> {
         let place = calls.unanswered().filter(|_| self.answers)?;
         calls.get(place)
     }
@@ -79,13 +79,15 @@ impl Pairing {
         // From here on the order proves nothing, until a pair is confirmed by
         // acknowledgments.
         self.is_ambiguous = true;
-        cursor.listener.unpaired(cursor.flow, Message::Reply);
+        cursor
+            .listener
+            .message_unpaired(cursor.flow, Message::Reply);
     }
 
     pub(super) fn extent<'a>(&self, side: usize, calls: &'a mut Calls) -> Option<&'a mut Extent> {
         match side {
             0 => calls.newest().map(|call| &mut call.exchange.request),
-            _ => self.answered(calls).map(Call::reply),
+            _ => self.find_answered_call(calls).map(Call::reply),
         }
     }
 
@@ -98,7 +100,7 @@ impl Pairing {
         if side == 0 {
             return (self.extent(side, calls), None);
         }
-        let Some(call) = self.answered(calls) else {
+        let Some(call) = self.find_answered_call(calls) else {
             return (None, None);
         };
         let (extent, stream) = call.reply_body();
@@ -120,7 +122,7 @@ impl Pairing {
             Some(0)
         } else {
             let place = calls.unanswered().filter(|_| self.answers);
-            if let Some(call) = self.answered(calls) {
+            if let Some(call) = self.find_answered_call(calls) {
                 call.reply_done = true;
             }
             self.answers = false;

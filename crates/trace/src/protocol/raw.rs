@@ -124,7 +124,7 @@ impl Raw {
             return;
         }
         self.pairing.answer(calls, cursor);
-        if self.pairing.answered(calls).is_none() {
+        if self.pairing.find_answered_call(calls).is_none() {
             self.pairing.orphan(cursor);
         }
     }

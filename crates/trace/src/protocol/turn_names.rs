@@ -23,7 +23,7 @@ pub(super) fn turn_name(protocol: Protocol, bytes: &[u8]) -> String {
 }
 
 /// Printable ASCII of it, in one line.
-fn shown(bytes: &[u8]) -> String {
+fn printable_line(bytes: &[u8]) -> String {
     let printable = bytes.iter().take_while(|byte| **byte != 0).take(NAME_MAX);
     let line: String = printable
         .map(|byte| match byte {
@@ -38,10 +38,10 @@ fn shown(bytes: &[u8]) -> String {
 /// "Message Formats", Query and Parse).
 fn postgres_name(bytes: &[u8]) -> String {
     match bytes {
-        [b'Q', _, _, _, _, text @ ..] => shown(text),
+        [b'Q', _, _, _, _, text @ ..] => printable_line(text),
         [b'P', _, _, _, _, rest @ ..] => {
             let name = rest.iter().take_while(|byte| **byte != 0).count();
-            shown(rest.get(name + 1..).unwrap_or_default())
+            printable_line(rest.get(name + 1..).unwrap_or_default())
         }
         [b'B', ..] => "bind, execute".to_owned(),
         [b'p', ..] => "password".to_owned(),
@@ -102,7 +102,7 @@ fn mysql_name(bytes: &[u8]) -> String {
     match bytes {
         // Attributes of the query come first: none of them, in one set.
         [_, _, _, 0, QUERY, 0, 1, text @ ..] | [_, _, _, 0, QUERY | PREPARE, text @ ..] => {
-            shown(text)
+            printable_line(text)
         }
         [_, _, _, 0, command, ..] => {
             let name = NAMES.get(usize::from(*command));
@@ -147,10 +147,12 @@ fn bson_name(bytes: &[u8], at: usize) -> String {
     let Some([kind, rest @ ..]) = bytes.get(at + 4..) else {
         return String::new();
     };
-    let name = shown(rest);
+    let name = printable_line(rest);
     let end = rest.iter().take_while(|byte| **byte != 0).count();
     match rest.get(end + 5..) {
-        Some(value) if *kind == TEXT => shown(&[name.as_bytes(), b" ", value_of(value)].concat()),
+        Some(value) if *kind == TEXT => {
+            printable_line(&[name.as_bytes(), b" ", value_of(value)].concat())
+        }
         _ => name,
     }
 }
@@ -168,7 +170,9 @@ fn redis_name(bytes: &[u8]) -> String {
         &line[..end]
     });
     match (lines.next(), lines.next(), lines.next()) {
-        (Some([b'*', ..]), Some([b'$', ..]), Some(command)) => shown(command).to_ascii_uppercase(),
+        (Some([b'*', ..]), Some([b'$', ..]), Some(command)) => {
+            printable_line(command).to_ascii_uppercase()
+        }
         _ => String::new(),
     }
 }
@@ -208,7 +212,7 @@ fn thrift_name(bytes: &[u8]) -> String {
         return String::new();
     };
     let length = u32::from_be_bytes(*length) as usize;
-    shown(&name[..name.len().min(length)])
+    printable_line(&name[..name.len().min(length)])
 }
 
 /// RFC 6455 section 11.8.

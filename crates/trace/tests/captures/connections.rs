@@ -6,7 +6,7 @@ use wirelab_trace::flow::event::{Closing, Direction, SegmentKind};
 
 use super::events::{Events, read, read_with};
 use super::frames::{
-    ACK, Captured, FIN, RST, SYN, Segment, client, pcap, reply, request, server, spaced,
+    ACK, Captured, FIN, RST, SYN, Segment, client, pcap, reply, request, server, space_frames,
 };
 use super::tshark::{Folder, agree, has};
 
@@ -14,7 +14,7 @@ const ETHERNET: u16 = 1;
 
 /// Reads segments 1 ms apart; Wireshark, where it is here, must classify each alike.
 fn both(segments: &[Segment]) -> (Summary, Events) {
-    frames(&spaced(segments))
+    frames(&space_frames(segments))
 }
 
 fn frames(frames: &[Captured]) -> (Summary, Events) {
@@ -37,7 +37,7 @@ fn handshake() -> Vec<Segment> {
     ]
 }
 
-fn closing(request_end: u32, reply_end: u32) -> [Segment; 3] {
+fn teardown(request_end: u32, reply_end: u32) -> [Segment; 3] {
     [
         request(request_end, reply_end, b"").flags(FIN | ACK),
         reply(reply_end, request_end + 1, b"").flags(FIN | ACK),
@@ -50,7 +50,7 @@ fn a_whole_connection() {
     let mut segments = handshake();
     segments.push(request(1000, 5000, b"ping"));
     segments.push(reply(5000, 1004, b"pong"));
-    segments.extend(closing(1004, 5004));
+    segments.extend(teardown(1004, 5004));
     let (summary, events) = both(&segments);
     let opening = events.openings[&0];
     assert_eq!((opening.client, opening.server), (client(), server()));
@@ -163,7 +163,7 @@ fn only_the_replies_of_a_server() {
 #[test]
 fn a_new_connection_between_the_same_ends() {
     let mut segments = handshake();
-    segments.extend(closing(1000, 5000));
+    segments.extend(teardown(1000, 5000));
     let again = |segment: &Segment| Segment {
         sequence: segment.sequence.wrapping_add(900_000),
         acknowledgment: segment.acknowledgment.wrapping_add(900_000),
@@ -212,7 +212,7 @@ fn a_syn_answered_twice_with_two_numbers() {
         request(1000, 8000, b"ping"),
         reply(8000, 1004, b"pong"),
     ];
-    let (summary, events) = read(&pcap(false, 1, ETHERNET, &spaced(&segments)));
+    let (summary, events) = read(&pcap(false, 1, ETHERNET, &space_frames(&segments)));
     assert_eq!(summary.flows.flows, 1);
     assert_eq!(events.stream(0, Direction::Reply).bytes, b"pong");
 }
@@ -220,7 +220,7 @@ fn a_syn_answered_twice_with_two_numbers() {
 #[test]
 fn late_packets_belong_to_the_connection_that_ended() {
     let mut segments = handshake();
-    segments.extend(closing(1000, 5000));
+    segments.extend(teardown(1000, 5000));
     segments.push(reply(5000, 1001, b"").flags(FIN | ACK));
     segments.push(request(1001, 5001, b"").flags(RST));
     let (summary, events) = both(&segments);
@@ -231,8 +231,8 @@ fn late_packets_belong_to_the_connection_that_ended() {
 #[test]
 fn a_closed_connection_is_reported_after_a_minute() {
     let mut segments = handshake();
-    segments.extend(closing(1000, 5000));
-    let mut captured = spaced(&segments);
+    segments.extend(teardown(1000, 5000));
+    let mut captured = space_frames(&segments);
     let other = request(1, 1, b"x").ends("10.0.0.9:5555", "10.0.0.2:80");
     let end_ns = captured.last().expect("frames").at_ns;
     // Beyond the TIME-WAIT of 60 s that the table keeps.
@@ -333,7 +333,7 @@ fn many(count: u32) -> Vec<Captured> {
         let from = format!("10.1.{}.{}:5000", number / 250, number % 250 + 1);
         request(number, 1, b"hello").ends(&from, "10.0.0.2:80")
     };
-    spaced(&(0..count).map(one).collect::<Vec<_>>())
+    space_frames(&(0..count).map(one).collect::<Vec<_>>())
 }
 
 #[test]
@@ -368,6 +368,11 @@ fn fifty_thousand_idle_connections_are_kept() {
 #[test]
 fn a_connection_with_itself_is_accepted() {
     let own = request(1, 1, b"abc").ends("127.0.0.1:7", "127.0.0.1:7");
-    let (summary, _) = read(&pcap(false, 1, ETHERNET, &spaced(&[own.clone(), own])));
+    let (summary, _) = read(&pcap(
+        false,
+        1,
+        ETHERNET,
+        &space_frames(&[own.clone(), own]),
+    ));
     assert_eq!(summary.flows.flows, 1);
 }

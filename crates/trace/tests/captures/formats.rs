@@ -7,7 +7,7 @@ use wirelab_trace::packet::file::{Error, InterfaceTotals, Item, Reader, Writer};
 use wirelab_trace::packet::link_layer::LinkType;
 
 use super::events::read;
-use super::frames::{Blocks, Captured, Segment, pcap, pcapng, reply, request, spaced};
+use super::frames::{Blocks, Captured, Segment, pcap, pcapng, reply, request, space_frames};
 use super::tshark::{Folder, agree, capinfos, has};
 
 fn frames() -> Vec<Captured> {
@@ -17,7 +17,7 @@ fn frames() -> Vec<Captured> {
             _ => reply(900 + number - 1, 102 + number - 1, b"cd"),
         })
         .collect();
-    spaced(&segments)
+    space_frames(&segments)
 }
 
 /// Time, length on the wire and link type.
@@ -194,7 +194,7 @@ fn written_captures_are_read_by_other_tools() {
     let mut writer = Writer::new(&mut bytes, LinkType::ETHERNET, 262_144, "lo").expect("memory");
     for frame in &frames {
         writer
-            .frame(frame.at_ns, frame.wire_bytes, &frame.data)
+            .write_frame(frame.at_ns, frame.wire_bytes, &frame.data)
             .expect("memory");
     }
     let totals = InterfaceTotals {

@@ -167,7 +167,7 @@ impl Captured {
 }
 
 /// Frames 1 ms apart.
-pub fn spaced(segments: &[Segment]) -> Vec<Captured> {
+pub fn space_frames(segments: &[Segment]) -> Vec<Captured> {
     let frames = segments.iter().map(Segment::ethernet).enumerate();
     // Far from 0 and with room for microseconds: both file formats hold it exactly.
     let at_ns = |number: usize| 1_700_000_000_000_000_000 + number as u64 * 1_000_000;
@@ -269,7 +269,7 @@ impl Blocks {
 
     /// An Enhanced Packet Block with its timestamp in units of the interface.
     pub fn enhanced(self, interface: u32, timestamp: u64, frame: &Captured) -> Blocks {
-        let body = self.timed(&word(interface, self.big), timestamp, frame);
+        let body = self.packet_body(&word(interface, self.big), timestamp, frame);
         self.block(6, &body)
     }
 
@@ -277,11 +277,11 @@ impl Blocks {
     pub fn obsolete(self, interface: u16, timestamp: u64, frame: &Captured) -> Blocks {
         let mut first = half(interface, self.big).to_vec();
         first.extend([0, 0]);
-        let body = self.timed(&first, timestamp, frame);
+        let body = self.packet_body(&first, timestamp, frame);
         self.block(2, &body)
     }
 
-    fn timed(&self, first: &[u8], timestamp: u64, frame: &Captured) -> Vec<u8> {
+    fn packet_body(&self, first: &[u8], timestamp: u64, frame: &Captured) -> Vec<u8> {
         let mut body = first.to_vec();
         let times = [(timestamp >> 32) as u32, timestamp as u32];
         let lengths = [frame.data.len() as u32, frame.wire_bytes];

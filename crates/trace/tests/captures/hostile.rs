@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use wirelab_trace::fuzzing::{fuzz_capture, fuzz_flows};
 
 use super::events::read;
-use super::frames::{Captured, Segment, pcap, pcapng, reply, request, spaced};
+use super::frames::{Captured, Segment, pcap, pcapng, reply, request, space_frames};
 
 fn good() -> Vec<Vec<u8>> {
     let segments: Vec<Segment> = (0..20)
@@ -15,7 +15,7 @@ fn good() -> Vec<Vec<u8>> {
             _ => request(1 + n * 90, 1 + n * 50, &[b'c'; 40]).ends("[::1]:9", "[::1]:10"),
         })
         .collect();
-    let frames = spaced(&segments);
+    let frames = space_frames(&segments);
     vec![
         pcap(false, 1, 1, &frames),
         pcap(true, 1000, 1, &frames),
@@ -69,7 +69,7 @@ fn segments_that_claim_gigabytes_hold_none() {
     let segments: Vec<Segment> = (0..2_000u32)
         .map(|n| request(n.wrapping_mul(1_000_000_007), 1, b"x"))
         .collect();
-    let mut frames = spaced(&segments);
+    let mut frames = space_frames(&segments);
     for frame in &mut frames {
         frame.data[16..18].fill(0);
         frame.wire_bytes = u32::MAX;

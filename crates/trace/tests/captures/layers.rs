@@ -237,7 +237,7 @@ fn frames_without_tcp_are_counted_by_kind() {
 
 #[test]
 fn a_syn_may_carry_bytes() {
-    let frames = super::frames::spaced(&[
+    let frames = super::frames::space_frames(&[
         request(99, 0, b"early").flags(SYN),
         reply(499, 105, b"").flags(SYN | ACK),
         request(105, 500, b" and late"),

@@ -48,7 +48,7 @@ fn other_conversation() -> [Segment; 5] {
 }
 
 /// IP with an identification.
-fn numbered(segment: &Segment, number: u8) -> Vec<u8> {
+fn ip_with_identification(segment: &Segment, number: u8) -> Vec<u8> {
     let mut ip = segment.ip();
     ip[4..6].copy_from_slice(&[7, number]);
     ip
@@ -98,7 +98,7 @@ fn a_connection_may_have_another_network_in_each_direction() {
 fn packets_that_a_gateway_takes_to_another_network_are_copies() {
     let numbers = conversation().into_iter().zip(1..);
     let packets = numbers.flat_map(|(segment, number)| {
-        let ip = numbered(&segment, number);
+        let ip = ip_with_identification(&segment, number);
         [vxlan(7, &ip), vxlan(8, &ip)]
     });
     let (events, flows, copies) = events_of(&packets.collect::<Vec<_>>());

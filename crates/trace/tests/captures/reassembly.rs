@@ -5,7 +5,7 @@ use wirelab_trace::flow::Limits;
 use wirelab_trace::flow::event::Direction;
 
 use super::events::{read, read_with};
-use super::frames::{ACK, SYN, Segment, pcap, reply, request, spaced};
+use super::frames::{ACK, SYN, Segment, pcap, reply, request, space_frames};
 
 const ETHERNET: u16 = 1;
 
@@ -31,11 +31,11 @@ fn capture(first: u32, stream: &[u8], pieces: &[Piece]) -> Vec<u8> {
         let end = (at + bytes).min(stream.len());
         request(first.wrapping_add(*at as u32), 10, &stream[*at..end])
     }));
-    pcap(false, 1, ETHERNET, &spaced(&segments))
+    pcap(false, 1, ETHERNET, &space_frames(&segments))
 }
 
 /// A stream cut into segments, which are then moved and repeated.
-fn jumbled() -> impl Strategy<Value = (Vec<u8>, Vec<Piece>)> {
+fn any_segmentation() -> impl Strategy<Value = (Vec<u8>, Vec<Piece>)> {
     let cuts = prop::collection::vec(1usize..700, 1..60);
     let moves = prop::collection::vec((any::<prop::sample::Index>(), 0usize..8), 0..40);
     let extras = prop::collection::vec((any::<prop::sample::Index>(), 1usize..1_500), 0..20);
@@ -64,7 +64,7 @@ fn jumbled() -> impl Strategy<Value = (Vec<u8>, Vec<Piece>)> {
 proptest! {
     #[test]
     fn every_byte_comes_once_and_in_order(
-        (stream, pieces) in jumbled(),
+        (stream, pieces) in any_segmentation(),
         first in prop_oneof![any::<u32>(), (0u32..20_000).prop_map(|n| u32::MAX - n)],
     ) {
         let (summary, events) = read(&capture(first, &stream, &pieces));
@@ -76,7 +76,7 @@ proptest! {
 
     #[test]
     fn lost_bytes_are_a_gap_and_nothing_else(
-        (stream, mut pieces) in jumbled(),
+        (stream, mut pieces) in any_segmentation(),
         lost in prop::collection::vec(any::<prop::sample::Index>(), 1..10),
     ) {
         for index in lost {
@@ -105,7 +105,7 @@ proptest! {
 
     #[test]
     fn little_memory_causes_gaps_but_keeps_the_order(
-        (stream, pieces) in jumbled(),
+        (stream, pieces) in any_segmentation(),
         flow_bytes in 0usize..3_000,
     ) {
         let limits = Limits { flow_bytes, ..Limits::default() };
@@ -128,7 +128,7 @@ fn snapped_segments_leave_gaps_of_what_was_cut() {
     let segments: Vec<Segment> = (0..10)
         .map(|n| request(1 + n * 100, 1, &stream[n as usize * 100..][..100]))
         .collect();
-    let frames: Vec<_> = spaced(&segments)
+    let frames: Vec<_> = space_frames(&segments)
         .into_iter()
         .map(|f| f.snapped(14 + 40 + 30))
         .collect();
@@ -156,7 +156,7 @@ fn the_total_of_waiting_bytes_is_bounded_over_all_connections() {
         segments.push(ends(request(0, 1, b"first")));
         segments.push(ends(request(1_000, 1, &[b'x'; 500])));
     }
-    let (summary, events) = read_with(limits, &pcap(false, 1, ETHERNET, &spaced(&segments)));
+    let (summary, events) = read_with(limits, &pcap(false, 1, ETHERNET, &space_frames(&segments)));
     assert_eq!(summary.flows.stream_bytes, 100 * 505);
     assert_eq!(summary.flows.gap_bytes, 100 * 995);
     assert!(events.streams.values().all(|stream| stream.end == 1_500));

@@ -26,7 +26,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("a path in words")
 }
 
-fn edited(folder: &Folder, original: &Path, name: &str, arguments: &[&str]) -> PathBuf {
+fn run_editcap(folder: &Folder, original: &Path, name: &str, arguments: &[&str]) -> PathBuf {
     let file = folder.file(name);
     let mut all = vec![];
     let options = arguments
@@ -50,14 +50,14 @@ fn every_transformation_is_classified_like_wireshark() {
     let (whole, _) = agree(&original);
     for format in ["pcap", "nsecpcap", "pcapng"] {
         let option = format!("-F{format}");
-        let (summary, _) = agree(&edited(&folder, &original, format, &[&option]));
+        let (summary, _) = agree(&run_editcap(&folder, &original, format, &[&option]));
         // Microseconds may change what is judged by time, for Wireshark too.
         assert_eq!(summary.flows.flows, whole.flows.flows, "{format}");
         assert_eq!(summary.flows.stream_bytes, whole.flows.stream_bytes);
     }
-    let (shifted, _) = agree(&edited(&folder, &original, "shifted", &["-t-3600.25"]));
+    let (shifted, _) = agree(&run_editcap(&folder, &original, "shifted", &["-t-3600.25"]));
     assert_eq!(shifted.flows, whole.flows);
-    let (cut, _) = agree(&edited(&folder, &original, "cut", &["-s100"]));
+    let (cut, _) = agree(&run_editcap(&folder, &original, "cut", &["-s100"]));
     assert_eq!(
         cut.flows.gap_bytes + cut.flows.stream_bytes,
         whole.flows.stream_bytes
@@ -65,7 +65,7 @@ fn every_transformation_is_classified_like_wireshark() {
     // Without the first packets, handshake included: the capture begins in the middle.
     let from_7th: Vec<String> = (1..7).map(|number| number.to_string()).collect();
     let words: Vec<&str> = from_7th.iter().map(String::as_str).collect();
-    agree(&edited(&folder, &original, "middle", &words));
+    agree(&run_editcap(&folder, &original, "middle", &words));
     for every in [2, 3, 5, 11, 29] {
         drop_every(&folder, &original, whole.packets, every);
     }
@@ -81,7 +81,7 @@ fn drop_every(folder: &Folder, original: &Path, packets: u64, every: u64) {
     // From behind, so that numbers hold.
     for (round, some) in dropped.rchunks(500).enumerate() {
         let words: Vec<&str> = some.iter().map(String::as_str).collect();
-        file = edited(folder, &file, &format!("without-{every}-{round}"), &words);
+        file = run_editcap(folder, &file, &format!("without-{every}-{round}"), &words);
     }
     let (summary, _) = agree(&file);
     assert_eq!(summary.packets, packets - packets / every);
@@ -95,7 +95,7 @@ fn duplicated_packets_are_retransmissions() {
     let folder = Folder::new();
     let original = original(&folder);
     let (_, events) = agree(&original);
-    let later = edited(&folder, &original, "later", &["-t0.000004"]);
+    let later = run_editcap(&folder, &original, "later", &["-t0.000004"]);
     let twice = folder.file("twice.pcapng");
     run(
         "mergecap",

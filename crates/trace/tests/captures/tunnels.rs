@@ -31,19 +31,19 @@ fn inner_frame(v6: bool, ip: &[u8]) -> Vec<u8> {
 }
 
 /// Ethernet and IPv4 around the payload of a protocol: 34 bytes.
-fn in_ipv4(protocol: u8, body: &[u8]) -> Vec<u8> {
+fn wrap_ipv4(protocol: u8, body: &[u8]) -> Vec<u8> {
     ethernet(0x0800, &ipv4(A, B, protocol, &[], body))
 }
 
 /// The same and UDP: 42 bytes.
-fn in_udp(port: u16, body: &[u8]) -> Vec<u8> {
+fn wrap_udp(port: u16, body: &[u8]) -> Vec<u8> {
     let length = (8 + body.len()) as u16;
     let mut datagram = Vec::new();
     for number in [50_000, port, length, 0] {
         datagram.extend(u16::to_be_bytes(number));
     }
     datagram.extend(body);
-    in_ipv4(17, &datagram)
+    wrap_ipv4(17, &datagram)
 }
 
 /// Conversations that are each behind other headers, in one capture.
@@ -160,39 +160,39 @@ fn add_gre(cases: &mut Cases) {
     for v6 in [false, true] {
         let kind = ethertype(v6);
         cases.add(ETHERNET, v6, 38, |ip| {
-            in_ipv4(47, &put(&[&[0, 0], &kind, &ip]))
+            wrap_ipv4(47, &put(&[&[0, 0], &kind, &ip]))
         });
         // Checksum, key and sequence number.
         cases.add(ETHERNET, v6, 50, |ip| {
-            in_ipv4(47, &put(&[&[0xB0, 0], &kind, &[0; 12], &ip]))
+            wrap_ipv4(47, &put(&[&[0xB0, 0], &kind, &[0; 12], &ip]))
         });
         // Ethernet within, plain and mirrored (ERSPAN II with its sequence number).
         cases.add(ETHERNET, v6, 52, |ip| {
-            in_ipv4(47, &put(&[&[0, 0, 0x65, 0x58], &inner_frame(v6, &ip)]))
+            wrap_ipv4(47, &put(&[&[0, 0, 0x65, 0x58], &inner_frame(v6, &ip)]))
         });
         cases.add(ETHERNET, v6, 64, |ip| {
             let erspan = [0x10, 0, 0x88, 0xBE, 0, 0, 0, 1, 0x10, 7, 0, 0, 0, 0, 0, 0];
-            in_ipv4(47, &put(&[&erspan, &inner_frame(v6, &ip)]))
+            wrap_ipv4(47, &put(&[&erspan, &inner_frame(v6, &ip)]))
         });
     }
     // PPTP: version 1 with key, sequence and acknowledgment number, then PPP.
     cases.add(ETHERNET, false, 54, |ip| {
         let length = (ip.len() as u16 + 4).to_be_bytes();
         let head = put(&[&[0x30, 0x81, 0x88, 0x0B], &length, &[0, 1], &[0; 8]]);
-        in_ipv4(47, &put(&[&head, &[0xFF, 3, 0, 0x21], &ip]))
+        wrap_ipv4(47, &put(&[&head, &[0xFF, 3, 0, 0x21], &ip]))
     });
 }
 
 fn add_ip_in_ip(cases: &mut Cases) {
     for v6 in [false, true] {
         let number = if v6 { 41 } else { 4 };
-        cases.add(ETHERNET, v6, 34, |ip| in_ipv4(number, &ip));
+        cases.add(ETHERNET, v6, 34, |ip| wrap_ipv4(number, &ip));
         cases.add(ETHERNET, v6, 54, |ip| {
             ethernet(0x86DD, &ipv6([0xFD; 16], [0xFC; 16], number, &ip))
         });
         // Ethernet in IP (RFC 3378).
         cases.add(ETHERNET, v6, 50, |ip| {
-            in_ipv4(97, &put(&[&[0x30, 0], &inner_frame(v6, &ip)]))
+            wrap_ipv4(97, &put(&[&[0x30, 0], &inner_frame(v6, &ip)]))
         });
     }
 }
@@ -201,12 +201,12 @@ fn add_overlays(cases: &mut Cases) {
     for v6 in [false, true] {
         let vxlan = [0x08, 0, 0, 0, 0, 0, 42, 0];
         cases.add(ETHERNET, v6, 64, |ip| {
-            in_udp(4789, &put(&[&vxlan, &inner_frame(v6, &ip)]))
+            wrap_udp(4789, &put(&[&vxlan, &inner_frame(v6, &ip)]))
         });
         // Geneve with an option of eight bytes.
         let geneve = [0x02, 0, 0x65, 0x58, 0, 0, 42, 0, 1, 2, 3, 1, 9, 9, 9, 9];
         cases.add(ETHERNET, v6, 72, |ip| {
-            in_udp(6081, &put(&[&geneve, &inner_frame(v6, &ip)]))
+            wrap_udp(6081, &put(&[&geneve, &inner_frame(v6, &ip)]))
         });
     }
 }
@@ -215,7 +215,7 @@ fn add_mobile(cases: &mut Cases) {
     let gtp = |flags: u8, optional: &[u8], ip: &[u8]| {
         let length = ((optional.len() + ip.len()) as u16).to_be_bytes();
         let begin = put(&[&[flags, 255], &length, &[0, 0, 0, 7]]);
-        in_udp(2152, &put(&[&begin, optional, ip]))
+        wrap_udp(2152, &put(&[&begin, optional, ip]))
     };
     for v6 in [false, true] {
         cases.add(ETHERNET, v6, 50, |ip| gtp(0x30, &[], &ip));
@@ -256,7 +256,7 @@ fn encrypted_frames_are_counted_as_such() {
     frame.extend([0x5A; 60]);
     let wireless = summary(105, &frame);
     assert_eq!(only_encrypted(&wireless), 1);
-    let ipsec = summary(ETHERNET, &in_ipv4(50, &[7; 64]));
+    let ipsec = summary(ETHERNET, &wrap_ipv4(50, &[7; 64]));
     assert_eq!(only_encrypted(&ipsec), 1);
     assert_eq!(ipsec.unread()["encrypted frames"], 1);
 }
@@ -369,7 +369,7 @@ fn datagrams_of_others_on_the_port_of_a_tunnel_stay_datagrams() {
             &[0; 40],
             b"d1:ad2:id20:abcdefghij0123456789",
         ] {
-            let summary = summary(ETHERNET, &in_udp(port, body));
+            let summary = summary(ETHERNET, &wrap_udp(port, body));
             assert_eq!(
                 (summary.tcp_packets, summary.other.total()),
                 (0, 1),
@@ -388,7 +388,7 @@ fn two_tunnels_that_hold_one_connection_each_are_two_connections() {
         request(1, 1, b"x").ends("10.9.0.1:40000", "10.9.0.2:80"),
     ]
     .iter()
-    .map(|segment| in_udp(4789, &put(&[&vxlan, &segment.ethernet()])))
+    .map(|segment| wrap_udp(4789, &put(&[&vxlan, &segment.ethernet()])))
     .map(|data| Captured::whole(1, data))
     .collect();
     let (summary, events) = read(&pcap(false, 1, ETHERNET, &frames));
@@ -425,7 +425,7 @@ proptest! {
         kind in prop::sample::select(vec![0x8847u16, 0x8864, 0x88E7, 0x8100, 0x6558, 0x880B]),
         body in prop::collection::vec(any::<u8>(), 0..200),
     ) {
-        let frames = [in_ipv4(number, &body), in_udp(port, &body), ethernet(kind, &body)];
+        let frames = [wrap_ipv4(number, &body), wrap_udp(port, &body), ethernet(kind, &body)];
         let frames = frames.map(|data| Captured::whole(1, data));
         fuzz_capture(&pcap(false, 1, ETHERNET, &frames));
     }

@@ -92,7 +92,7 @@ pub(super) fn answer(server: &mut Side, stream: u32) -> Vec<u8> {
     .concat()
 }
 
-pub(super) fn greeting() -> Vec<u8> {
+pub(super) fn client_preface() -> Vec<u8> {
     // Six octets: identifier and value (RFC 9113 section 6.5.1); the value is 65,536.
     let window = [0, setting::INITIAL_WINDOW_SIZE as u8, 0, 1, 0, 0];
     [&PREFACE[..], &frame(kind::SETTINGS, 0, 0, &window)].concat()
@@ -103,7 +103,7 @@ pub(super) fn greeting() -> Vec<u8> {
 fn segmentation_does_not_change_the_result() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let [requested, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
-    let requested = [greeting(), requested].concat();
+    let requested = [client_preface(), requested].concat();
     let answered = [frame(kind::SETTINGS, 0, 0, &[]), answered].concat();
     for size in 1..requested.len() {
         let dissected = PacketBuilder::new()
@@ -117,7 +117,7 @@ fn segmentation_does_not_change_the_result() {
         assert_eq!(exchange.ending, Ending::Framed);
         assert_eq!(exchange.stream, 1);
         assert_eq!(exchange.request.message_bytes, CONTENT.len() as u64);
-        assert_eq!(exchange.request.start, greeting().len() as u64);
+        assert_eq!(exchange.request.start, client_preface().len() as u64);
         assert_eq!(exchange.request.end, requested.len() as u64);
         assert_eq!(dissected.bytes(Kind::GrpcPrefixes), 10);
         assert_eq!(dissected.bytes(Kind::Message), 2 * CONTENT.len() as u64);
@@ -132,7 +132,7 @@ fn segmentation_does_not_change_the_result() {
 fn pdus_report_windows_and_lengths() {
     let update = frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 9]);
     let dissected = PacketBuilder::new()
-        .send(C, &greeting())
+        .send(C, &client_preface())
         .pieces(C, &update, 5)
         .send(C, &frame(kind::PING, 0, 0, &[0; 8]))
         .close(C)
@@ -160,7 +160,7 @@ fn a_server_may_send_first() {
     let [requested, answered] = unary(&mut client, &mut server, 1, "/a.B/C");
     let dissected = PacketBuilder::new()
         .send(S, &frame(kind::SETTINGS, 0, 0, &[]))
-        .send(C, &[greeting(), requested].concat())
+        .send(C, &[client_preface(), requested].concat())
         .send(S, &answered)
         .close(C)
         .dissect();
@@ -179,7 +179,7 @@ fn padding_priority_and_continuations_are_overhead() {
     let flags = flag::PADDED | flag::PRIORITY;
     let data = [&[4][..], &message(CONTENT), &[0; 4]].concat();
     let requested = [
-        greeting(),
+        client_preface(),
         frame(kind::HEADERS, flags, 1, &padded),
         frame(kind::CONTINUATION, flag::END_HEADERS, 1, rest),
         frame(kind::DATA, flag::PADDED | flag::END_STREAM, 1, &data),
@@ -211,7 +211,7 @@ fn streams_interleave_and_resets_break_them() {
     let [five, _] = unary(&mut client, &mut server, 5, "/a.B/Five");
     let reset = frame(kind::RST_STREAM, 0, 5, &[0, 0, 0, 8]);
     let dissected = PacketBuilder::new()
-        .send(C, &[greeting(), one, three, five].concat())
+        .send(C, &[client_preface(), one, three, five].concat())
         .send(S, &[answer_one, reset, answer_three].concat())
         .close(C)
         .dissect();
@@ -280,7 +280,7 @@ fn gaps_in_data_are_skipped() {
         .send(
             C,
             &[
-                greeting(),
+                client_preface(),
                 frame(kind::HEADERS, flag::END_HEADERS, 1, &request),
             ]
             .concat(),
@@ -308,7 +308,7 @@ fn control_frames_between_the_frames_of_a_message_are_counted() {
     let update = frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 1, 0]);
     let ping = frame(kind::PING, 0, 0, &[0; 8]);
     let dissected = PacketBuilder::new()
-        .send(C, &greeting())
+        .send(C, &client_preface())
         .send(C, &[head(&mut client, 1), update.clone()].concat())
         .send(C, &[data(1), ping.clone(), head(&mut client, 3)].concat())
         .send(C, &head(&mut client, 5))
@@ -331,7 +331,7 @@ fn control_frames_between_the_frames_of_a_message_are_counted() {
 fn after_a_lost_request_streams_are_paired_again() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let mut builder = PacketBuilder::new();
-    builder.send(C, &greeting());
+    builder.send(C, &client_preface());
     for call in 0..8 {
         let [requested, answered] = unary(&mut client, &mut server, 2 * call + 1, "/a.B/C");
         if call == 3 {

@@ -8,7 +8,7 @@ const ASK: &[u8] = b"GET / HTTP/1.0\r\n\r\n";
 const HEAD: &[u8] = b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\n";
 
 /// One connection per call, with the stall of a split reply.
-fn stalled(calls: u64) -> PacketBuilder {
+fn build_stalled_calls(calls: u64) -> PacketBuilder {
     let mut builder = PacketBuilder::new();
     for call in 0..calls {
         if call > 0 {
@@ -26,7 +26,7 @@ fn stalled(calls: u64) -> PacketBuilder {
 
 #[test]
 fn a_ladder_has_set_up_exchange_and_tear_down() {
-    let dissected = stalled(1).dissect();
+    let dissected = build_stalled_calls(1).dissect();
     let rungs = &dissected.dissection.timeline;
     let flags: Vec<&str> = rungs.iter().map(|rung| &*rung.flags).collect();
     let expected = [
@@ -57,7 +57,7 @@ fn a_ladder_has_set_up_exchange_and_tear_down() {
 
 #[test]
 fn inter_arrival_times_have_mean_and_deviation() {
-    let dissected = stalled(5).dissect();
+    let dissected = build_stalled_calls(5).dissect();
     let of = dissected.dissection.interarrival_of;
     assert_eq!(
         (of.exchanges, of.of, of.shapes, of.not_followed),
@@ -91,7 +91,7 @@ fn a_ladder_can_be_requested() {
             timeline: Some(number),
             ..Options::default()
         };
-        stalled(3).dissect_with(options).dissection
+        build_stalled_calls(3).dissect_with(options).dissection
     };
     let last = requested(3);
     let of = last.timeline_of.expect("a ladder");

@@ -3,7 +3,7 @@
 use wirelab_trace::output::Load;
 use wirelab_trace::protocol::exchange::Ending;
 
-use super::http2::{Side, greeting, unary};
+use super::http2::{Side, client_preface, unary};
 use super::packet_builder::{C, PacketBuilder, S};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -116,14 +116,14 @@ fn with_another(write: impl Fn(&mut PacketBuilder)) -> Load {
 }
 
 /// Milliseconds that requests were under way in sum, less those of the other connection.
-fn under_way_ms(load: &Load) -> f64 {
+fn total_latency_ms(load: &Load) -> f64 {
     (load.latency_mean_us.unwrap() * load.requests as f64 - 100.0) / 1e3
 }
 
 #[track_caller]
 fn assert_under_way(write: impl Fn(&mut PacketBuilder), ms: f64) {
     let load = with_another(write);
-    let found = under_way_ms(&load);
+    let found = total_latency_ms(&load);
     assert!((found - ms).abs() < 1e-6, "{found} instead of {ms}");
     assert_eq!(load.concurrency.unwrap().max, 1);
 }
@@ -160,7 +160,7 @@ fn a_reply_with_fin_in_the_same_segment_answers_its_request() {
     builder.next_connection().wait(1_000_000);
     builder.send(C, GET).send(S, REPLY);
     let dissected = builder.dissect();
-    assert!((under_way_ms(&dissected.dissection.load) - 5.0).abs() < 1e-6);
+    assert!((total_latency_ms(&dissected.dissection.load) - 5.0).abs() < 1e-6);
     let endings = &dissected.dissection.exchanges.endings;
     assert_eq!(endings.get(&Ending::Framed), Some(&2), "{endings:?}");
 }
@@ -230,7 +230,7 @@ fn requests_of_a_pipeline_end_with_their_connection() {
         builder.wait(900).send(S, REPLY).wait(900).fin(S);
     });
     // 1.2 ms the first, 2.1 and 2.0 ms the others.
-    let found = under_way_ms(&load);
+    let found = total_latency_ms(&load);
     assert!((found - 5.3).abs() < 1e-6, "{found}");
     assert_eq!(load.concurrency.unwrap().max, 3);
 }
@@ -243,7 +243,7 @@ fn streams_of_http2_end_with_their_connection() {
         let [second, _] = unary(&mut client, &mut server, 3, "/a.B/C");
         let [third, _] = unary(&mut client, &mut server, 5, "/a.B/C");
         let mut builder = PacketBuilder::new();
-        builder.send(C, &[greeting(), first].concat());
+        builder.send(C, &[client_preface(), first].concat());
         builder.send(C, &second).send(C, &third);
         builder.wait(900).send(S, &answered).wait(900);
         end(&mut builder, S);
@@ -251,7 +251,7 @@ fn streams_of_http2_end_with_their_connection() {
         builder.send(C, GET).send(S, REPLY);
         let dissection = builder.dissect().dissection;
         // As those of a pipeline.
-        let found = under_way_ms(&dissection.load);
+        let found = total_latency_ms(&dissection.load);
         assert!((found - 5.3).abs() < 1e-6, "{found}");
         assert_eq!(dissection.load.concurrency.unwrap().max, 3);
         let endings = &dissection.exchanges.endings;
@@ -290,11 +290,11 @@ fn a_request_without_any_end_is_under_way_to_the_end_of_the_capture() {
         builder.send(C, GET);
     });
     assert_eq!(load.concurrency.unwrap().max, 2);
-    assert!(under_way_ms(&load) > 1_000.0);
+    assert!(total_latency_ms(&load) > 1_000.0);
 }
 
 /// How many connections each side ended: client, server.
-fn ended_by(write: impl Fn(&mut PacketBuilder)) -> [u64; 2] {
+fn count_ends(write: impl Fn(&mut PacketBuilder)) -> [u64; 2] {
     let mut builder = PacketBuilder::new();
     write(&mut builder);
     let connections = builder.dissect().dissection.exchanges.connections;
@@ -308,20 +308,20 @@ fn the_first_side_to_announce_or_close_ended_the_connection() {
     let call = |builder: &mut PacketBuilder| {
         builder.send(C, GET).send(S, REPLY);
     };
-    assert_eq!(ended_by(call), [0, 0]);
+    assert_eq!(count_ends(call), [0, 0]);
     for (side, expected) in [(C, [1, 0]), (S, [0, 1])] {
-        let closed = ended_by(|builder| {
+        let closed = count_ends(|builder| {
             call(builder);
             builder.close(side);
         });
-        let reset = ended_by(|builder| {
+        let reset = count_ends(|builder| {
             call(builder);
             builder.reset(side).reset(side.opposite());
         });
         assert_eq!([closed, reset], [expected; 2]);
     }
     // The client's FIN comes first, but the server had announced the end.
-    let announced = ended_by(|builder| {
+    let announced = count_ends(|builder| {
         builder.send(C, GET).send(S, CLOSING).close(C);
     });
     assert_eq!(announced, [0, 1]);
@@ -330,7 +330,7 @@ fn the_first_side_to_announce_or_close_ended_the_connection() {
         &b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n"[..],
         b"GET / HTTP/1.0\r\n\r\n",
     ] {
-        let asked = ended_by(|builder| {
+        let asked = count_ends(|builder| {
             builder.send(C, request).send(S, CLOSING).close(S);
         });
         assert_eq!(asked, [1, 0]);
@@ -347,7 +347,7 @@ fn the_first_side_to_announce_or_close_ended_the_connection() {
         [1, 0]
     );
     // Without a request nobody ended the use of it.
-    let unused = ended_by(|builder| {
+    let unused = count_ends(|builder| {
         builder.close(S);
     });
     assert_eq!(unused, [0, 0]);

@@ -242,7 +242,7 @@ impl PacketBuilder {
 
     pub fn diagnose_with(&self, options: Options, diagnosis: Diagnosis) -> Dissection {
         let (mut dissection, diagnosis) = self.dissect_for(options, diagnosis);
-        let _times = dissection.diagnosed(diagnosis);
+        let _times = dissection.add_diagnosis(diagnosis);
         dissection
     }
 

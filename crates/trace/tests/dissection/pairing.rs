@@ -51,7 +51,7 @@ fn one_by_one(builder: &mut PacketBuilder, words: Words, seen: &[Seen], acknowle
 }
 
 /// The numbers of calls with a whole reply; none has the reply of another.
-fn paired(dissected: &Dissected) -> Vec<u64> {
+fn collect_paired(dissected: &Dissected) -> Vec<u64> {
     let whole = |exchange: &&Exchange| exchange.ending == Ending::Framed;
     let exchanges = dissected.events.exchanges.iter().filter(whole);
     exchanges
@@ -66,7 +66,7 @@ fn paired(dissected: &Dissected) -> Vec<u64> {
         .collect()
 }
 
-fn unpaired(dissected: &Dissected) -> (u64, u64) {
+fn count_unpaired(dissected: &Dissected) -> (u64, u64) {
     let Unpaired { requests, replies } = dissected.dissection.exchanges.unpaired;
     (requests, replies)
 }
@@ -82,8 +82,11 @@ fn after_a_lost_request_calls_are_paired_again() {
             let mut builder = PacketBuilder::new();
             one_by_one(&mut builder, words, &seen, acknowledges);
             let dissected = builder.close(C).dissect();
-            assert_eq!(paired(&dissected), [1, 2, 3, 6, 7, 8, 9, 10, 11, 12]);
-            assert_eq!(unpaired(&dissected), (1, 2), "{acknowledges}");
+            assert_eq!(
+                collect_paired(&dissected),
+                [1, 2, 3, 6, 7, 8, 9, 10, 11, 12]
+            );
+            assert_eq!(count_unpaired(&dissected), (1, 2), "{acknowledges}");
         }
     }
 }
@@ -97,8 +100,11 @@ fn after_a_lost_reply_calls_are_paired_again() {
         let mut builder = PacketBuilder::new();
         one_by_one(&mut builder, words, &seen, true);
         let dissected = builder.close(C).dissect();
-        assert_eq!(paired(&dissected), [1, 2, 3, 5, 6, 7, 8, 10, 11, 12]);
-        assert_eq!(unpaired(&dissected), (2, 0));
+        assert_eq!(
+            collect_paired(&dissected),
+            [1, 2, 3, 5, 6, 7, 8, 10, 11, 12]
+        );
+        assert_eq!(count_unpaired(&dissected), (2, 0));
     }
 }
 
@@ -118,12 +124,12 @@ fn no_loss_pattern_pairs_a_reply_wrongly() {
             let mut builder = PacketBuilder::new();
             one_by_one(&mut builder, words, &seen, true);
             let dissected = builder.close(C).dissect();
-            let found = paired(&dissected);
+            let found = collect_paired(&dissected);
             assert!(
                 found.ends_with(&[9, 10, 11, 12, 13]),
                 "{pattern}: {found:?}"
             );
-            let (requests, replies) = unpaired(&dissected);
+            let (requests, replies) = count_unpaired(&dissected);
             let requested = seen.iter().filter(|seen| **seen != Seen::Reply).count() as u64;
             let answered = seen.iter().filter(|seen| **seen != Seen::Request).count() as u64;
             let pairs = found.len() as u64;
@@ -144,8 +150,8 @@ fn a_capture_that_begins_with_a_reply_has_one_too_many() {
         builder.send(S, &answered).ack(C);
         one_by_one(&mut builder, words, &[Seen::Both; 4], true);
         let dissected = builder.dissect();
-        assert_eq!(paired(&dissected), [1, 2, 3, 4]);
-        assert_eq!(unpaired(&dissected), (0, 1));
+        assert_eq!(collect_paired(&dissected), [1, 2, 3, 4]);
+        assert_eq!(count_unpaired(&dissected), (0, 1));
     }
 }
 
@@ -170,8 +176,8 @@ fn ambiguous_pipelined_calls_are_not_paired() {
             builder.ack(C);
         }
         let dissected = builder.close(C).dissect();
-        assert_eq!(paired(&dissected), [1, 2, 3]);
-        assert_eq!(unpaired(&dissected), (5, 6));
+        assert_eq!(collect_paired(&dissected), [1, 2, 3]);
+        assert_eq!(count_unpaired(&dissected), (5, 6));
         assert_eq!(dissected.events.exchanges.len(), 8);
     }
 }
@@ -182,8 +188,8 @@ fn a_complete_capture_has_no_unpaired_messages() {
         let mut builder = PacketBuilder::new();
         one_by_one(&mut builder, words, &[Seen::Both; 5], true);
         let dissected = builder.send(C, &words(6)[0]).close(C).dissect();
-        assert_eq!(paired(&dissected), [1, 2, 3, 4, 5]);
-        assert_eq!(unpaired(&dissected), (0, 0));
+        assert_eq!(collect_paired(&dissected), [1, 2, 3, 4, 5]);
+        assert_eq!(count_unpaired(&dissected), (0, 0));
         let last = dissected.events.exchanges.last().expect("six calls");
         assert_eq!(last.ending, Ending::Broken, "a server that never answers");
     }

@@ -7,7 +7,7 @@ use wirelab_trace::protocol::exchange::Protocol;
 use wirelab_wire::cdr::ByteOrder;
 use wirelab_wire::giop::{ReplyStatus, Version};
 
-use super::http2::{Side, answer, ask, greeting};
+use super::http2::{Side, answer, ask, client_preface};
 use super::packet_builder::{C, PacketBuilder, S};
 use super::{giop, http2};
 
@@ -45,7 +45,7 @@ fn assert_slow(one: &SlowExchange, protocol: Protocol, name: &str, number: u64) 
 fn calls_of_grpc_that_overtake_a_slow_one_do_not_take_its_number() {
     let (mut client, mut server) = (Side::new(), Side::new());
     let mut builder = PacketBuilder::new();
-    builder.send(C, &greeting()).send(S, SETTINGS);
+    builder.send(C, &client_preface()).send(S, SETTINGS);
     for stream in [1, 3] {
         let [asked, answered] = http2::unary(&mut client, &mut server, stream, "/a.B/Quick");
         builder.send(C, &asked).send(S, &answered);

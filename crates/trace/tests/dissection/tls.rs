@@ -93,7 +93,7 @@ fn a_message_ends_with_the_packet_that_completes_its_record() {
     let dissected = dissect(&peers, |talk| {
         talk.handshake();
         talk.write(C, b"GET / HTTP/1.1\r\n\r\n");
-        let record = talk.sent(C);
+        let record = talk.transmit(C);
         // Nothing but its tag comes in the second segment.
         let (content, tag) = record.split_at(record.len() - 16);
         talk.builder.send(C, content).wait(5_000).send(C, tag);
@@ -231,7 +231,7 @@ fn a_connection_from_its_middle_stays_encrypted() {
     let mut begun = PacketBuilder::new();
     let mut talk = peers.connect(&mut begun);
     talk.handshake().write(C, b"GET / HTTP/1.1\r\n\r\n");
-    let record = talk.sent(C);
+    let record = talk.transmit(C);
     let mut builder = PacketBuilder::middle();
     builder.send(C, &record).key_log(&peers.key_log());
     let dissected = builder.dissect();
@@ -313,7 +313,7 @@ fn a_large_request_is_transferred_and_not_waited_for() {
     let head = b"POST / HTTP/1.1\r\nContent-Length: 9000\r\n\r\n";
     // One record over several segments: the call is known only when all have come.
     talk.write(C, &[&head[..], &[b'x'; 9_000]].concat());
-    let record = talk.sent(C);
+    let record = talk.transmit(C);
     for piece in record.chunks(1_448) {
         talk.builder.wait(1_000).send(C, piece);
     }

@@ -22,7 +22,7 @@ fn a_lost_segment_within_a_body_is_skipped() {
                 talk.write(S, &[b'x'; 3_000]);
             }
             // Of the records of 3000 bytes, a segment of the second one.
-            let reply = talk.sent(S);
+            let reply = talk.transmit(S);
             talk.builder.send(S, &reply[..4_000]);
             talk.builder.lose(S, &reply[4_000..4_500]);
             talk.builder.send(S, &reply[4_500..]).ack(C);
@@ -54,11 +54,11 @@ fn the_number_of_a_record_is_found_behind_lost_ones() {
                 for _ in 0..lost {
                     talk.write(C, b"GET /lost HTTP/1.1\r\n\r\n");
                 }
-                let records = talk.sent(C);
+                let records = talk.transmit(C);
                 talk.builder.lose(C, &records).ack(S);
                 let reply = b"HTTP/1.1 204 No Content\r\n\r\n".repeat(lost);
                 talk.write(S, &reply);
-                let records = talk.sent(S);
+                let records = talk.transmit(S);
                 talk.builder.lose(S, &records).ack(C);
                 talk.call("/1", b"hello").call("/2", b"hello").close();
             });
@@ -75,7 +75,7 @@ fn a_lost_key_update_is_passed_over() {
     let dissected = dissect(&peers, |talk| {
         talk.handshake().call("/0", b"hello");
         talk.client.refresh_traffic_keys().expect("TLS 1.3");
-        let records = talk.sent(C);
+        let records = talk.transmit(C);
         talk.builder.lose(C, &records).ack(S);
         talk.flush(S)
             .call("/1", b"hello")
@@ -94,7 +94,7 @@ fn too_many_lost_records_end_the_decryption_of_a_direction() {
         for _ in 0..100 {
             talk.write(C, b"x");
         }
-        let records = talk.sent(C);
+        let records = talk.transmit(C);
         talk.builder.lose(C, &records).ack(S);
         talk.call("/1", b"hello").close();
     });
@@ -113,7 +113,7 @@ fn a_record_that_was_changed_ends_the_decryption_of_a_direction() {
         let dissected = dissect(&peers, |talk| {
             talk.handshake().call("/0", b"hello");
             talk.write(C, b"GET /1 HTTP/1.1\r\n\r\n");
-            let mut record = talk.sent(C);
+            let mut record = talk.transmit(C);
             *record.last_mut().expect("a tag") ^= 1;
             talk.builder.send(C, &record);
             talk.say(S, b"HTTP/1.1 204 No Content\r\n\r\n").close();
@@ -130,7 +130,7 @@ fn a_record_that_was_changed_ends_the_decryption_of_a_direction() {
 
 /// Sends what a side has to send in segments of varying sizes, of which some are lost.
 fn send_lossy(talk: &mut Talk<'_>, side: Direction, dice: &mut impl Iterator<Item = u8>) {
-    let bytes = talk.sent(side);
+    let bytes = talk.transmit(side);
     let mut rest = &bytes[..];
     while !rest.is_empty() {
         let die = dice.next().unwrap_or(255);

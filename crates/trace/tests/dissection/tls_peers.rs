@@ -124,7 +124,7 @@ pub struct Talk<'a> {
 
 impl Talk<'_> {
     /// What that side has to send, encrypted; the other side gets it.
-    pub fn sent(&mut self, side: Direction) -> Vec<u8> {
+    pub fn transmit(&mut self, side: Direction) -> Vec<u8> {
         let mut bytes = Vec::new();
         match side {
             C => while self.client.write_tls(&mut bytes).expect("memory") > 0 {},
@@ -155,7 +155,7 @@ impl Talk<'_> {
 
     /// Sends all that a side has to send, in segments.
     pub fn flush(&mut self, side: Direction) -> &mut Self {
-        let bytes = self.sent(side);
+        let bytes = self.transmit(side);
         self.builder.pieces(side, &bytes, self.segment_bytes);
         self
     }

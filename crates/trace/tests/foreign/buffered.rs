@@ -11,7 +11,7 @@ const SERVER_MS: u64 = 1_700_000_060_000;
 const INTERVAL_MS: u64 = 100;
 
 /// A connection with a request for events and the head of the reply.
-fn asked(script: &mut Script) -> usize {
+fn request_events(script: &mut Script) -> usize {
     let connection = script.open(300);
     script.wait(MS).send(connection, Client, REQUEST);
     script.wait(400).send(connection, Server, HEAD);
@@ -28,7 +28,7 @@ fn event(made_ms: u64) -> Vec<u8> {
 }
 
 /// The same without a time.
-fn untimed(number: u64) -> Vec<u8> {
+fn event_without_time(number: u64) -> Vec<u8> {
     let mut event = format!("id: {number}\ndata: ").into_bytes();
     event.resize(62, b'x');
     event.extend(b"\n\n");
@@ -42,9 +42,9 @@ fn send(script: &mut Script, connection: usize, pause_us: u64, bytes: &[u8]) {
 }
 
 /// Events that are made every 100 ms and come ten at a time.
-fn in_tens(made_ms: impl Fn(u64) -> u64) -> Dissection {
+fn stream_in_tens(made_ms: impl Fn(u64) -> u64) -> Dissection {
     let mut script = Script::new();
-    let connection = asked(&mut script);
+    let connection = request_events(&mut script);
     for burst in 0..6 {
         let events = (0..10).flat_map(|place| event(made_ms(10 * burst + place)));
         let events: Vec<u8> = events.collect();
@@ -56,7 +56,7 @@ fn in_tens(made_ms: impl Fn(u64) -> u64) -> Dissection {
 
 #[test]
 fn events_that_come_together_and_were_made_one_by_one_were_held() {
-    let dissection = in_tens(|number| (number + 1) * INTERVAL_MS);
+    let dissection = stream_in_tens(|number| (number + 1) * INTERVAL_MS);
     let found = finding(&dissection, Cause::EventsInBursts);
     // Of each burst the first event waited for nine others.
     assert!((found.ms_total - 6.0 * 900.0).abs() < 1.0, "{found:?}");
@@ -67,7 +67,7 @@ fn events_that_come_together_and_were_made_one_by_one_were_held() {
 #[test]
 fn events_that_come_as_they_are_made_were_not_held() {
     let mut script = Script::new();
-    let connection = asked(&mut script);
+    let connection = request_events(&mut script);
     for number in 0..60 {
         let pause = INTERVAL_MS * MS - 20;
         send(
@@ -83,21 +83,21 @@ fn events_that_come_as_they_are_made_were_not_held() {
 
 #[test]
 fn events_that_are_made_together_were_not_held() {
-    let dissection = in_tens(|number| (number / 10 + 1) * 10 * INTERVAL_MS + number % 10);
+    let dissection = stream_in_tens(|number| (number / 10 + 1) * 10 * INTERVAL_MS + number % 10);
     assert!(!causes(&dissection).contains(&Cause::EventsInBursts));
 }
 
 #[test]
 fn a_history_that_is_sent_again_was_not_held() {
     // Events of one hour, ten for each second of the reply.
-    let dissection = in_tens(|number| number * 60_000);
+    let dissection = stream_in_tens(|number| number * 60_000);
     assert!(!causes(&dissection).contains(&Cause::EventsInBursts));
 }
 
 #[test]
 fn a_single_clump_is_not_taken_for_a_buffer() {
     let mut script = Script::new();
-    let connection = asked(&mut script);
+    let connection = request_events(&mut script);
     for number in 0..40 {
         if (20..29).contains(&number) {
             continue;
@@ -113,10 +113,10 @@ fn a_single_clump_is_not_taken_for_a_buffer() {
 }
 
 /// Events without times, in pieces of `bytes`, one every second.
-fn in_pieces(bytes: impl Fn(u64) -> usize, is_closed: bool) -> Dissection {
+fn stream_in_pieces(bytes: impl Fn(u64) -> usize, is_closed: bool) -> Dissection {
     let mut script = Script::new();
-    let connection = asked(&mut script);
-    let stream: Vec<u8> = (0..400).flat_map(untimed).collect();
+    let connection = request_events(&mut script);
+    let stream: Vec<u8> = (0..400).flat_map(event_without_time).collect();
     let mut rest = &stream[..];
     for piece in 0..8 {
         let (now, later) = rest.split_at(bytes(piece));
@@ -133,7 +133,7 @@ fn in_pieces(bytes: impl Fn(u64) -> usize, is_closed: bool) -> Dissection {
 #[test]
 fn pieces_of_one_size_that_end_inside_events_are_those_of_a_buffer() {
     for is_closed in [true, false] {
-        let dissection = in_pieces(|_| 1_000, is_closed);
+        let dissection = stream_in_pieces(|_| 1_000, is_closed);
         let found = finding(&dissection, Cause::EventsInBursts);
         // The rest of an event waited for each of the pieces but the first two.
         assert!(found.ms_total >= 5_990.0, "{found:?}");
@@ -142,13 +142,13 @@ fn pieces_of_one_size_that_end_inside_events_are_those_of_a_buffer() {
 
 #[test]
 fn pieces_that_end_with_events_are_those_of_a_server() {
-    let dissection = in_pieces(|_| 15 * 64, true);
+    let dissection = stream_in_pieces(|_| 15 * 64, true);
     assert!(!causes(&dissection).contains(&Cause::EventsInBursts));
 }
 
 #[test]
 fn pieces_of_unequal_sizes_are_not_taken_for_full_buffers() {
-    let dissection = in_pieces(|piece| 700 + 130 * (piece as usize * 5 % 8), true);
+    let dissection = stream_in_pieces(|piece| 700 + 130 * (piece as usize * 5 % 8), true);
     assert!(!causes(&dissection).contains(&Cause::EventsInBursts));
 }
 
@@ -156,7 +156,7 @@ fn pieces_of_unequal_sizes_are_not_taken_for_full_buffers() {
 fn a_clock_that_steps_back_and_extreme_times_are_not_taken_for_a_buffer() {
     for extreme in ["9999999999999999999", "9999999999999", "1000000000000"] {
         let mut script = Script::new();
-        let connection = asked(&mut script);
+        let connection = request_events(&mut script);
         for _ in 0..8 {
             let event = |time: &str| format!("id: {time}\ndata: {}\n\n", "x".repeat(300));
             let events = [extreme, "1764405695123", "1764405695124"].map(event);

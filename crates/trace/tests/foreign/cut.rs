@@ -6,7 +6,7 @@ use wirelab_trace::diagnosis::waits::Part;
 use super::script::{Client, MS, Script, Server, causes, finding, ms};
 
 /// Calls whose reply waits for a delayed acknowledgment between its head and its body.
-fn delayed(snap: usize) -> Script {
+fn delay_acknowledgments(snap: usize) -> Script {
     let mut script = Script::new();
     script.snap = snap;
     let connection = script.open(300);
@@ -24,7 +24,7 @@ fn delayed(snap: usize) -> Script {
 
 #[test]
 fn the_account_rests_on_headers() {
-    let whole = delayed(65_535).dissect();
+    let whole = delay_acknowledgments(65_535).dissect();
     let parts = |part| ms(&whole, part);
     assert!(
         parts(Part::NagleDelayedAck) > 870,
@@ -32,7 +32,7 @@ fn the_account_rests_on_headers() {
         parts(Part::NagleDelayedAck)
     );
     for snap in [54 + 8, 96, 120, 150] {
-        let cut = delayed(snap).dissect();
+        let cut = delay_acknowledgments(snap).dissect();
         for part in [
             Part::NagleDelayedAck,
             Part::ServerUnasked,

@@ -16,7 +16,7 @@ fn calls(script: &mut Script, connection: usize, count: usize) {
 
 /// Two connections side by side, then a packet of the first client is lost, and the next comes
 /// after that pause.
-fn lost_request(ids: Ids, pause_us: u64) -> Script {
+fn lose_request(ids: Ids, pause_us: u64) -> Script {
     let mut script = Script::new().ids(ids, ids);
     let [first, second] = [script.add(), script.add()];
     script.handshake(first, 20, 10 * MS);
@@ -35,7 +35,7 @@ fn lost_request(ids: Ids, pause_us: u64) -> Script {
 fn idle_time_is_not_a_loss_whatever_the_ip_identifications() {
     for ids in [Ids::Zero, Ids::PerHost, Ids::PerConnection] {
         for pause in [12 * SECOND, 120 * SECOND, 455 * SECOND] {
-            let dissection = lost_request(ids, pause).dissect();
+            let dissection = lose_request(ids, pause).dissect();
             assert_eq!(causes(&dissection), [Cause::ClientIdle], "{ids:?} {pause}");
             assert_eq!(ms(&dissection, Part::LossRecovery), 0, "{ids:?} {pause}");
             assert_eq!(
@@ -65,7 +65,7 @@ fn a_first_request_after_a_pause_is_not_a_loss() {
 
 #[test]
 fn a_count_per_connection_shows_a_loss_that_a_timer_repaired() {
-    let found = |ids| causes(&lost_request(ids, 214 * MS).dissect());
+    let found = |ids| causes(&lose_request(ids, 214 * MS).dissect());
     assert_eq!(found(Ids::PerConnection), [Cause::TailLoss]);
     assert_eq!(found(Ids::PerHost), [], "one count of all connections");
     assert_eq!(found(Ids::Zero), [], "no count");

@@ -152,17 +152,18 @@ fn a_loss_blocks_nothing_on_another_stream_where_its_own_bytes_were_lost() {
 }
 
 /// A message that states when it was made.
-fn timed(made_ms: u64) -> Vec<u8> {
+fn text_with_time(made_ms: u64) -> Vec<u8> {
     text(format!("{{\"at\": {}}}", MADE_MS + made_ms).as_bytes())
 }
 
 /// Messages of WebSocket every 100 ms, of which some come together; `made_ms` by number.
-fn in_groups(groups: &[u64], made_ms: impl Fn(u64) -> u64) -> Dissection {
+fn push_in_groups(groups: &[u64], made_ms: impl Fn(u64) -> u64) -> Dissection {
     let mut script = Script::new();
     let connection = open_websocket(&mut script);
     let mut number = 0;
     for count in groups {
-        let together = (number + 1..=number + count).flat_map(|number| timed(made_ms(number)));
+        let together =
+            (number + 1..=number + count).flat_map(|number| text_with_time(made_ms(number)));
         let together: Vec<u8> = together.collect();
         number += count;
         push(&mut script, connection, count * 100 * MS - 20, &together);
@@ -172,7 +173,7 @@ fn in_groups(groups: &[u64], made_ms: impl Fn(u64) -> u64) -> Dissection {
 
 #[test]
 fn messages_that_were_made_apart_and_come_together_are_coalesced() {
-    let dissection = in_groups(&[1, 1, 1, 4, 1, 1, 3, 1], |number| number * 100);
+    let dissection = push_in_groups(&[1, 1, 1, 4, 1, 1, 3, 1], |number| number * 100);
     let found = finding(&dissection, Cause::MessagesCoalesced);
     assert_eq!(found.occurrences, 2);
     // The first of four waited for three intervals, the first of three for two.
@@ -181,12 +182,12 @@ fn messages_that_were_made_apart_and_come_together_are_coalesced() {
 
 #[test]
 fn a_history_and_messages_that_were_made_together_are_not_coalesced() {
-    let history = in_groups(&[20, 1, 1, 1], |number| match number {
+    let history = push_in_groups(&[20, 1, 1, 1], |number| match number {
         1..=20 => number * 10,
         _ => 1_000_000 + number * 100,
     });
     assert!(!has(&history, Cause::MessagesCoalesced));
-    let together = in_groups(&[1, 1, 4, 4, 1], |number| 100 * (number / 3) + number);
+    let together = push_in_groups(&[1, 1, 4, 4, 1], |number| 100 * (number / 3) + number);
     assert!(!has(&together, Cause::MessagesCoalesced));
 }
 
@@ -234,7 +235,7 @@ fn a_client_that_does_not_read_holds_messages_up() {
 }
 
 /// Events through a proxy of which both sides are captured: `count` go on together.
-fn through_proxy(count: usize) -> Dissection {
+fn push_through_proxy(count: usize) -> Dissection {
     let mut script = Script::new();
     let [front, back] = open_proxy(&mut script, EVENTS);
     let mut held = Vec::new();
@@ -252,7 +253,7 @@ fn through_proxy(count: usize) -> Dissection {
 
 #[test]
 fn a_proxy_that_collects_messages_is_shown_by_both_of_its_sides() {
-    let dissection = through_proxy(4);
+    let dissection = push_through_proxy(4);
     let found = finding(&dissection, Cause::StreamBuffered);
     // Of four the first three waited, 60, 40 and 20 ms.
     assert_eq!(found.occurrences, 30);
@@ -265,7 +266,7 @@ fn a_proxy_that_collects_messages_is_shown_by_both_of_its_sides() {
 
 #[test]
 fn a_proxy_that_passes_messages_on_is_not_a_buffer() {
-    let dissection = through_proxy(1);
+    let dissection = push_through_proxy(1);
     assert!(!has(&dissection, Cause::StreamBuffered));
     assert_eq!(messages(&dissection).groups[0].forwarded, 40);
 }

@@ -70,7 +70,7 @@ pub fn text(payload: &[u8]) -> Vec<u8> {
 }
 
 /// A text message of the client.
-pub fn masked(payload: &[u8]) -> Vec<u8> {
+pub fn client_text(payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let header = Header {
         is_final: true,

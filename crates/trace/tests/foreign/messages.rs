@@ -6,8 +6,8 @@ use wirelab_trace::protocol::exchange::MessageFraming;
 use wirelab_wire::grpc;
 
 use super::message_scripts::{
-    EVENTS, data, dissect, event, frame, masked, messages, open_http2, open_stream, open_websocket,
-    push, text,
+    EVENTS, client_text, data, dissect, event, frame, messages, open_http2, open_stream,
+    open_websocket, push, text,
 };
 use super::script::{Client, MS, REQUEST, SECOND, Script, Server};
 
@@ -108,7 +108,7 @@ fn messages_of_websocket_are_found_between_control_frames_and_in_parts() {
     push(&mut script, connection, INTERVAL_US, &frame(0x89, b"ping"));
     script
         .wait(MS)
-        .send(connection, Client, &masked(b"between"));
+        .send(connection, Client, &client_text(b"between"));
     script.wait(300).ack(connection, Server);
     push(&mut script, connection, INTERVAL_US, &frame(0x80, b"parts"));
     // A compressed one (RFC 7692): its ends are known.

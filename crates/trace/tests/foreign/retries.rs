@@ -22,7 +22,7 @@ pub(super) fn handshake(kind: u8, bytes: usize) -> Vec<u8> {
 }
 
 /// `computing_us`: time that the server computes before its second answer.
-fn retried(computing_us: u64) -> Dissection {
+fn retry_hello(computing_us: u64) -> Dissection {
     let mut script = Script::new();
     let connection = script.open(RTT_US);
     let change = record(20, &[1]);
@@ -52,14 +52,14 @@ fn retried(computing_us: u64) -> Dissection {
 
 #[test]
 fn a_second_client_hello_does_not_end_the_handshake() {
-    let dissection = retried(0);
+    let dissection = retry_hello(0);
     assert_eq!(ms(&dissection, Part::TlsHandshake), 81);
     assert_eq!(causes(&dissection), [], "two round trips are what it takes");
 }
 
 #[test]
 fn a_slow_server_is_found_behind_a_second_client_hello() {
-    let dissection = retried(90 * MS);
+    let dissection = retry_hello(90 * MS);
     assert_eq!(causes(&dissection), [Cause::SlowTls]);
     assert_eq!(ms(&dissection, Part::TlsHandshake), 171);
 }

@@ -356,7 +356,7 @@ impl Script {
         let file = self.file();
         let summary = wirelab_trace::read(&file[..], &mut dissector).expect("a capture");
         let (mut dissection, diagnosis) = dissector.finish("script", &summary);
-        let _times = dissection.diagnosed(diagnosis);
+        let _times = dissection.add_diagnosis(diagnosis);
         dissection
     }
 }

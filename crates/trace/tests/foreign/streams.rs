@@ -12,7 +12,7 @@ fn parts(dissection: &wirelab_trace::output::Dissection) -> Vec<(Part, u64)> {
 }
 
 /// A query of a protocol that is not parsed, and its answer.
-fn asked(script: &mut Script) -> usize {
+fn query_twice(script: &mut Script) -> usize {
     let connection = script.open(300);
     for _ in 0..2 {
         script
@@ -46,7 +46,7 @@ fn packets_after_a_complete_reply_are_not_a_pause_within_it() {
     ];
     for (follows, part) in idle {
         let mut script = Script::new();
-        let connection = asked(&mut script);
+        let connection = query_twice(&mut script);
         script.wait(75 * SECOND);
         follows(&mut script, connection);
         let dissection = script.dissect();
@@ -97,7 +97,7 @@ fn a_reply_that_pauses_before_its_length_is_reached_is_a_pause() {
 /// Messages of one side, each after a pause.
 fn stream(side: Side, pauses: usize, us: u64) -> Script {
     let mut script = Script::new();
-    let connection = asked(&mut script);
+    let connection = query_twice(&mut script);
     for place in 0..pauses {
         script.wait(if place == 0 { MS } else { us });
         script.send(connection, side, b"\x04\xfbPUBLISH topic 1234567890\x00");
@@ -138,7 +138,7 @@ fn a_stream_one_way_waits_for_no_answer_at_its_end() {
 #[test]
 fn a_pause_behind_a_full_segment_is_inside_a_message() {
     let mut script = Script::new();
-    let connection = asked(&mut script);
+    let connection = query_twice(&mut script);
     script
         .wait(MS)
         .send(connection, Client, b"\x01\xfeASK 18\x00");
@@ -154,7 +154,7 @@ fn a_pause_behind_a_full_segment_is_inside_a_message() {
 /// whether the client is there; the client answers after `answer_us`.
 fn chat(answer_us: u64, next_us: u64) -> wirelab_trace::output::Dissection {
     let mut script = Script::new();
-    let connection = asked(&mut script);
+    let connection = query_twice(&mut script);
     for place in 0..8 {
         let next = if place > 0 { next_us } else { 2 * SECOND };
         script.wait(next);

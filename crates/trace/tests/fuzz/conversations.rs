@@ -19,7 +19,7 @@ const LOST: u8 = 4 << 1;
 pub fn conversations() -> Vec<(&'static str, Vec<u8>)> {
     let scripts = [
         ("http", http()),
-        ("http-to-the-end", until_close()),
+        ("http-to-the-end", reply_until_close()),
         ("http-snapped", [vec![(SNAP, vec![])], http()].concat()),
         ("http-with-holes", holes()),
         ("grpc", grpc()),
@@ -64,7 +64,7 @@ fn http() -> Vec<Action> {
     ]
 }
 
-fn until_close() -> Vec<Action> {
+fn reply_until_close() -> Vec<Action> {
     vec![
         action(C, b"GET / HTTP/1.0\r\n\r\n"),
         action(S, b"HTTP/1.0 200 OK\r\n\r\nto the end"),

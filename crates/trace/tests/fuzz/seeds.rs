@@ -4,7 +4,7 @@ use super::conversations::conversations;
 use super::corpus::Seed;
 use super::tls;
 use crate::captures::frames::{
-    ACK, Blocks, Captured, FIN, SYN, Segment, pcap, pcapng, reply, request, spaced,
+    ACK, Blocks, Captured, FIN, SYN, Segment, pcap, pcapng, reply, request, space_frames,
 };
 
 /// Every seed.
@@ -49,12 +49,12 @@ fn conversation() -> Vec<Segment> {
 }
 
 fn captures() -> Vec<(&'static str, Vec<u8>)> {
-    let frames = spaced(&conversation());
+    let frames = space_frames(&conversation());
     let v6 = |segment: &Segment| {
         let [from, to] = [segment.from, segment.to].map(|end| format!("[::1]:{}", end.port()));
         segment.clone().ends(&from, &to)
     };
-    let v6 = spaced(&conversation().iter().map(v6).collect::<Vec<_>>());
+    let v6 = space_frames(&conversation().iter().map(v6).collect::<Vec<_>>());
     let behind = |head: &[u8]| -> Vec<Captured> {
         let of_ip = |frame: &Captured| [head, &frame.data[14..]].concat();
         frames

@@ -32,14 +32,14 @@ pub(crate) struct Congestion {
 
 impl Congestion {
     /// Something was lost: from here on the window is small for that reason.
-    pub(crate) fn lost(&mut self) {
+    pub(crate) fn note_loss(&mut self) {
         *self = Congestion {
             has_lost: true,
             ..Congestion::default()
         };
     }
 
-    fn paused(&mut self, flight: u64) {
+    fn note_pause(&mut self, flight: u64) {
         self.largest = self.largest.max(flight);
         self.reduced = true;
         self.last = 0;
@@ -77,12 +77,12 @@ impl Congestion {
         }
         // Flights as in T-RAT (Zhang, Breslau, Paxson, Shenker 2002): what is sent
         // between two waits shows the congestion window.
-        let flight = sender.in_flight(gap.before.end, gap.before.at, path)?;
+        let flight = sender.flight_bytes(gap.before.end, gap.before.at, path)?;
         let full = sender.full_segment();
         // Linux reduces the window after a pause of one timeout (RFC 2861,
         // tcp_slow_start_after_idle); the pause itself is the application's.
         if flight == 0 || gap.ns() >= TIMEOUT_MIN_NS + round_trip && gap.ns() > 2 * round_trip {
-            self.paused(flight);
+            self.note_pause(flight);
             return None;
         }
         let sender_rtt = path.sender_rtt(sender.direction);

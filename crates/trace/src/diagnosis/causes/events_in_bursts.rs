@@ -30,7 +30,7 @@ const SIZE_DIVISOR: u64 = 16;
 
 /// The times for which events of the reply were held: one for each burst that shows it.
 /// `waits`: what the connection waited for meanwhile.
-pub(crate) fn held(exchange: &Exchange, waits: &WaitRing) -> Vec<Stall> {
+pub(crate) fn find_held_events(exchange: &Exchange, waits: &WaitRing) -> Vec<Stall> {
     let bursts = &exchange.bursts[..];
     if bursts.len() < BURSTS_MIN {
         return Vec::new();
@@ -38,8 +38,8 @@ pub(crate) fn held(exchange: &Exchange, waits: &WaitRing) -> Vec<Stall> {
     let asked_ns = exchange.request.last_at_ns;
     let is_pause = |&(place, from): &(usize, u64)| is_pause((from, bursts[place].at_ns[0]), waits);
     let shown = |held: Vec<Held>| -> Vec<Held> { held.into_iter().filter(is_pause).collect() };
-    let made = at_least_three(shown(held_by_times(bursts, asked_ns)));
-    let cut = at_least_three(shown(held_by_cuts(bursts)));
+    let made = require_three(shown(find_held_by_times(bursts, asked_ns)));
+    let cut = require_three(shown(find_held_by_cuts(bursts)));
     let stall = |(place, from): Held| {
         let (burst, before) = (&bursts[place], place.checked_sub(1));
         let to = burst.at_ns[0];
@@ -70,13 +70,13 @@ type Held = (usize, u64);
 /// no acknowledgment.
 fn is_pause((from, to): (u64, u64), waits: &WaitRing) -> bool {
     let pauses = waits
-        .within(from, to)
+        .waits_between(from, to)
         .filter(|wait| wait.part == Part::ServerStall);
     2 * pauses.map(|wait| wait.ns()).sum::<u64>() >= to - from
 }
 
 /// By the events' own times.
-fn held_by_times(bursts: &[Burst], asked_ns: u64) -> Vec<Held> {
+fn find_held_by_times(bursts: &[Burst], asked_ns: u64) -> Vec<Held> {
     // The clock of the maker is not that of the capture: the event that came soonest came at once.
     let timed = bursts.iter().filter(|burst| burst.timed > 0);
     let delays = timed.map(|burst| i128::from(burst.at_ns[1]) - i128::from(burst.made_ns[1]));
@@ -84,7 +84,7 @@ fn held_by_times(bursts: &[Burst], asked_ns: u64) -> Vec<Held> {
         return Vec::new();
     };
     let held = (0..bursts.len()).filter_map(|place| {
-        let since = held_since(&bursts[place], delay)?;
+        let since = hold_start_ns(&bursts[place], delay)?;
         let before = place
             .checked_sub(1)
             .map_or(0, |before| bursts[before].at_ns[1]);
@@ -96,7 +96,7 @@ fn held_by_times(bursts: &[Burst], asked_ns: u64) -> Vec<Held> {
 }
 
 /// When the first event of a burst was made that waited for the last, ns of the capture's clock.
-fn held_since(burst: &Burst, delay: i128) -> Option<u64> {
+fn hold_start_ns(burst: &Burst, delay: i128) -> Option<u64> {
     let [first, last] = burst.made_ns;
     let made = last
         .checked_sub(first)
@@ -113,7 +113,7 @@ fn held_since(burst: &Burst, delay: i128) -> Option<u64> {
 }
 
 /// By bursts of one size that end inside an event.
-fn held_by_cuts(bursts: &[Burst]) -> Vec<Held> {
+fn find_held_by_cuts(bursts: &[Burst]) -> Vec<Held> {
     let size = |place: usize| bursts[place].end - bursts[place - 1].end;
     // The last burst is what was left; the first has no size that is known.
     let cut = |place: &usize| bursts[*place].ends_inside && bursts[*place].events > 0;
@@ -140,7 +140,7 @@ fn is_held(since: u64, came: u64) -> bool {
     came.checked_sub(since).is_some_and(|ns| ns >= HELD_MIN_NS)
 }
 
-fn at_least_three(held: Vec<Held>) -> Vec<Held> {
+fn require_three(held: Vec<Held>) -> Vec<Held> {
     if held.len() < BURSTS_MIN {
         return Vec::new();
     }

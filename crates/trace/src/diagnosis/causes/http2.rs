@@ -63,10 +63,10 @@ impl Streams {
                 let asked = Asked { at, answer: None };
                 self.settings.get_or_insert(asked);
             }
-            kind::SETTINGS if !is_client => self.settings_of_server(frame, at),
-            kind::PING if is_client && !is_answer => self.pinged(at),
+            kind::SETTINGS if !is_client => self.note_server_settings(frame, at),
+            kind::PING if is_client && !is_answer => self.note_ping(at),
             kind::PING if !is_client && is_answer => answer(&mut self.ping, at),
-            kind::HEADERS if is_client => return self.headers(frame, segment, path),
+            kind::HEADERS if is_client => return self.take_headers(frame, segment, path),
             kind::DATA if is_client => self.ping = None,
             kind::HEADERS | kind::DATA => self.replied_at = segment.at_ns,
             kind::RST_STREAM => self.close(frame.stream, [true; 2], at),
@@ -76,7 +76,7 @@ impl Streams {
         None
     }
 
-    fn settings_of_server(&mut self, frame: Frame, at: At) {
+    fn note_server_settings(&mut self, frame: Frame, at: At) {
         answer(&mut self.settings, at);
         if frame.streams_max.is_some() {
             self.limit = frame.streams_max;
@@ -85,16 +85,16 @@ impl Streams {
     }
 
     /// Only a connection that lies idle is probed before it is used.
-    fn pinged(&mut self, at: At) {
+    fn note_ping(&mut self, at: At) {
         let is_quiet = self.open.is_empty() && at.0.saturating_sub(self.replied_at) >= QUIET_NS;
         self.ping = is_quiet.then_some(Asked { at, answer: None });
     }
 
-    fn headers(&mut self, frame: Frame, segment: &Segment, path: &Path) -> Option<Stall> {
+    fn take_headers(&mut self, frame: Frame, segment: &Segment, path: &Path) -> Option<Stall> {
         let at = (segment.at_ns, segment.packet);
         // Numbers of new streams only grow (RFC 9113 section 5.1.1): others are trailers.
         let is_new = frame.stream > self.newest;
-        let waited = is_new.then(|| self.waited(segment, path)).flatten();
+        let waited = is_new.then(|| self.find_wait(segment, path)).flatten();
         if is_new {
             self.newest = frame.stream;
             (self.settings, self.ping, self.freed) = (None, None, None);
@@ -110,7 +110,7 @@ impl Streams {
     }
 
     /// What the new request in `segment` waited for, the strongest evidence first.
-    fn waited(&self, segment: &Segment, path: &Path) -> Option<Stall> {
+    fn find_wait(&self, segment: &Segment, path: &Path) -> Option<Stall> {
         let rtt = path.sender_rtt(Direction::Request);
         let held = self.freed.and_then(|(full, freed)| {
             let within = SENDS_WITHIN_NS.max(rtt / 2);

@@ -62,7 +62,7 @@ impl Losses {
 
     /// `after` came, and the bytes from `start` up to it had not. They should have
     /// come with it, or, where it came alone, after the last before it.
-    pub(crate) fn missing(&mut self, start: u64, after: &Sent, last: Option<&Sent>, path: &Path) {
+    pub(crate) fn add_hole(&mut self, start: u64, after: &Sent, last: Option<&Sent>, path: &Path) {
         if self.holes.len() == HOLES_MAX {
             return;
         }
@@ -80,7 +80,7 @@ impl Losses {
 
     /// A packet of the receiver that acknowledges nothing new: it asks for what is missing
     /// (RFC 5681 section 2).
-    pub(crate) fn asked(&mut self, segment: &Segment) {
+    pub(crate) fn note_duplicate_acknowledgment(&mut self, segment: &Segment) {
         if segment.kind != SegmentKind::Acknowledgment {
             return;
         }
@@ -96,18 +96,19 @@ impl Losses {
 
     /// Payload below what was sent already: it fills a hole, or was sent again. True
     /// where that means a loss.
-    pub(crate) fn retransmitted(
+    pub(crate) fn take_retransmission(
         &mut self,
         sender: &mut Sender,
         segment: &Segment,
         path: &Path,
         stalls: &mut Stalls,
     ) -> bool {
-        self.fill(segment, sender, path, stalls) || self.sent_again(sender, segment, path)
+        self.fill_hole(segment, sender, path, stalls)
+            || self.note_retransmission(sender, segment, path)
     }
 
     /// True when the segment fills a hole, late or not.
-    fn fill(
+    fn fill_hole(
         &mut self,
         segment: &Segment,
         sender: &Sender,
@@ -131,7 +132,7 @@ impl Losses {
         }
         let ns = segment.at_ns.saturating_sub(hole.since);
         stalls.push(Stall {
-            cause: if ns >= reordering_ns(path) {
+            cause: if ns >= max_reordering_ns(path) {
                 Cause::DataRetransmission
             } else {
                 Cause::Reordering
@@ -152,13 +153,13 @@ impl Losses {
     /// not into a closed window (RFC 9293 section 3.8.6.1). Where bytes before it are
     /// not acknowledged either, it is a probe (RFC 8985 section 7): whether anything was lost
     /// shows with its acknowledgment.
-    fn sent_again(&mut self, sender: &mut Sender, segment: &Segment, path: &Path) -> bool {
+    fn note_retransmission(&mut self, sender: &mut Sender, segment: &Segment, path: &Path) -> bool {
         let next = sender.next;
         let place = sender
             .unacknowledged
             .partition_point(|sent| sent.end <= segment.offset);
         let Some(first) = sender.unacknowledged.get_mut(place) else {
-            self.sent_in_vain(sender, segment, path);
+            self.note_spurious(sender, segment, path);
             return false;
         };
         // Its acknowledgment no longer measures a round trip (Karn and Partridge 1987). What is
@@ -168,7 +169,7 @@ impl Losses {
         let waited = segment.at_ns.saturating_sub(from);
         // Sooner than the answer to the first sending could come, the network
         // duplicated it.
-        let is_soon = waited < soonest_ns(path);
+        let is_soon = waited < min_retransmission_ns(path);
         let is_full = self.retransmissions.len() == PENDING_MAX;
         if is_soon || is_full || sender.windows.is_closed() {
             return false;
@@ -209,12 +210,12 @@ impl Losses {
     }
 
     /// Acknowledged bytes are sent again: the acknowledgment has not reached their sender.
-    fn sent_in_vain(&mut self, sender: &Sender, segment: &Segment, path: &Path) {
+    fn note_spurious(&mut self, sender: &Sender, segment: &Segment, path: &Path) {
         let Some(last) = sender.last else {
             return;
         };
-        let is_soon = segment.at_ns.saturating_sub(last.at) < soonest_ns(path);
-        let acknowledged = sender.advertisements.acknowledged_at(segment.at_ns);
+        let is_soon = segment.at_ns.saturating_sub(last.at) < min_retransmission_ns(path);
+        let acknowledged = sender.advertisements.acknowledgment_at(segment.at_ns);
         let is_whole = acknowledged.is_some_and(|below| segment.end() <= below);
         // Probes of live and closed windows repeat a byte on purpose.
         if segment.kind == SegmentKind::Retransmission && is_whole && !is_soon {
@@ -234,17 +235,17 @@ impl Losses {
     }
 
     /// Any packet of the receiver.
-    pub(crate) fn heard(&mut self, segment: &Segment, stalls: &mut Stalls) {
+    pub(crate) fn note_answer(&mut self, segment: &Segment, stalls: &mut Stalls) {
         self.has_heard = true;
         if let Some(unneeded) = self.unneeded.take() {
-            stalls.find(in_vain(&unneeded, unneeded.from, segment));
+            stalls.find(spurious_stall(&unneeded, unneeded.from, segment));
         }
     }
 
     /// A packet of the receiver. An answer that comes sooner than the second sending
     /// could have caused it is to the first: nothing was lost. One that comes after
     /// `not_reading_ns`, where the window was full, waited for a read.
-    pub(crate) fn acknowledged(
+    pub(crate) fn take_acknowledgment(
         &mut self,
         segment: &Segment,
         receiver_rtt_ns: u64,
@@ -275,7 +276,7 @@ impl Losses {
             if answer >= receiver_rtt_ns / 2 {
                 stalls.push(sent.stall);
             } else {
-                stalls.find(in_vain(&sent.stall, sent.stall.to, segment));
+                stalls.find(spurious_stall(&sent.stall, sent.stall.to, segment));
             }
             false
         });
@@ -304,7 +305,7 @@ impl Losses {
             found.extend(self.probe.take().map(|probe| probe.stall));
         }
         for sent in found {
-            stalls.find(in_vain(&sent, sent.to, segment));
+            stalls.find(spurious_stall(&sent, sent.to, segment));
         }
     }
 
@@ -320,7 +321,7 @@ impl Losses {
 }
 
 /// A repetition at `from` that the receiver's `answer` shows to be in vain.
-fn in_vain(sent: &Stall, from: u64, answer: &Segment) -> Stall {
+fn spurious_stall(sent: &Stall, from: u64, answer: &Segment) -> Stall {
     let [first, _, again] = sent.packets;
     Stall {
         cause: Cause::SpuriousRetransmission,
@@ -335,13 +336,13 @@ fn in_vain(sent: &Stall, from: u64, answer: &Segment) -> Stall {
 
 /// What is sent again sooner than this was duplicated by the network, ns: the answer to the
 /// first sending could not have come.
-fn soonest_ns(path: &Path) -> u64 {
+fn min_retransmission_ns(path: &Path) -> u64 {
     (path.round_trip() * 7 / 10).max(RETRANSMISSION_MIN_NS)
 }
 
 /// What comes later than this after its turn was not merely overtaken, ns: a sender
 /// must hear of a loss first.
-fn reordering_ns(path: &Path) -> u64 {
+fn max_reordering_ns(path: &Path) -> u64 {
     if path.is_known() {
         // RACK (RFC 8985 section 6.2) tolerates a quarter of a round trip as
         // reordering, and a loss takes a whole one to be reported.
@@ -372,9 +373,9 @@ mod tests {
             bytes: 10,
             ..acknowledgment(1, 0, 1_000)
         };
-        losses.missing(0, &Sent::of(&segment(1_000_000), 1), None, &path);
+        losses.add_hole(0, &Sent::of(&segment(1_000_000), 1), None, &path);
         for number in 0..10_000 {
-            losses.fill(&segment(number * 100 + 50), &sender, &path, &mut stalls);
+            losses.fill_hole(&segment(number * 100 + 50), &sender, &path, &mut stalls);
             assert!(losses.holes.len() <= HOLES_MAX);
         }
         assert_eq!(losses.holes.len(), HOLES_MAX);

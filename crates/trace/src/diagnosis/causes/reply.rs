@@ -115,7 +115,7 @@ pub(crate) fn continue_wait(exchange: &Exchange, wait: Option<ContinueWait>) -> 
 }
 
 /// Of HTTP/1, from the last byte of the reply to the FIN behind it (RFC 9112 section 6.3).
-pub(crate) fn until_close(exchange: &Exchange, end: Option<At>) -> Option<Stall> {
+pub(crate) fn find_wait_for_close(exchange: &Exchange, end: Option<At>) -> Option<Stall> {
     let reply = exchange.reply.as_ref()?;
     // Other protocols state where a reply ends, whether or not it is parsed here.
     let has_no_end = exchange.ending == Ending::UntilClose && exchange.protocol == Protocol::Http1;

@@ -29,7 +29,7 @@ pub(crate) fn nagle_stall(sender: &Sender, gap: &Gap, path: &Path) -> Option<Sta
     if gap.ns() < DELAY_MIN_NS || gap.interrupted || !gap.after.is_small {
         return None;
     }
-    let answer = sender.advertisements.acknowledging(gap.before.end)?;
+    let answer = sender.advertisements.first_acknowledging(gap.before.end)?;
     // Linux holds a small segment only behind another small one that is not
     // acknowledged (tcp_minshall_check in net/ipv4/tcp_output.c), so the answer must
     // acknowledge exactly the segment before.
@@ -87,7 +87,7 @@ pub(crate) struct WriteBoundary {
 
 impl WriteBoundary {
     fn of(advertisements: &Advertisements, gap: &Gap) -> Option<WriteBoundary> {
-        let answer = advertisements.acknowledging(gap.before.end);
+        let answer = advertisements.first_acknowledging(gap.before.end);
         // A full segment may end anywhere: the kernel cut it, not a write.
         gap.before.is_small.then_some(WriteBoundary {
             from: gap.before.at,

@@ -275,7 +275,7 @@ pub(crate) fn tcp_stall(sender: &Sender, gap: &Gap, path: &Path) -> Option<Stall
     // Avoidance of silly windows: a sender waits until a full segment fits
     // (RFC 1122 section 4.2.3.4).
     let needed = gap.after.offset + gap.after.bytes().min(sender.full_segment());
-    let opened = sender.advertisements.allowing(needed)?;
+    let opened = sender.advertisements.first_allowing(needed)?;
     let known = opened.at + sender_rtt;
     // What was allowed long before the silence cannot have caused it.
     if known <= gap.before.at

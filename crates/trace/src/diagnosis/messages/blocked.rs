@@ -130,7 +130,7 @@ impl Losses {
         let first = others
             .map(|(_, (first, _))| first)
             .min_by_key(|one| one.at_ns);
-        if let Some(first) = first.filter(|first| loss.held_ns(first) >= BLOCKED_MIN_NS) {
+        if let Some(first) = first.filter(|first| loss.hold_ns(first) >= BLOCKED_MIN_NS) {
             let packets = [first.packets[1], 0];
             found.push(loss.occurrence(Cause::H2HeadOfLine, flow, first, packets));
         }
@@ -177,7 +177,7 @@ impl Loss {
     }
 
     /// For how long a message waited that no other loss had kept before, ns.
-    fn held_ns(&self, message: &Passed) -> u64 {
+    fn hold_ns(&self, message: &Passed) -> u64 {
         let since = message.at_ns.max(message.counted_ns);
         self.stall.to.saturating_sub(since)
     }
@@ -201,7 +201,7 @@ impl Loss {
             exchange: None,
             direction: stall.direction,
             packets,
-            ns: self.held_ns(first),
+            ns: self.hold_ns(first),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Clump {
     }
 
     /// Since when its first message waited, if it did. `delay`: the shortest of other messages.
-    fn held_since(&self, delay: i128) -> Option<u64> {
+    fn hold_start_ns(&self, delay: i128) -> Option<u64> {
         let apart = self.made_apart_ns();
         if self.messages < 2 || !self.is_in_order || apart < HELD_MIN_NS {
             return None;
@@ -147,7 +147,7 @@ impl Clumps {
         for ((_, direction), mut stream) in self.streams {
             stream.end();
             let held = stream.clumps.iter().filter_map(|clump| {
-                let since = clump.held_since(stream.delay_without(clump)?)?;
+                let since = clump.hold_start_ns(stream.delay_without(clump)?)?;
                 Some(Occurrence {
                     cause: Cause::MessagesCoalesced,
                     flow,

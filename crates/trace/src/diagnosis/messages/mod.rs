@@ -140,25 +140,26 @@ impl Messages {
         own.clumps.take(message);
         let proxy_ns = waiting
             .arrival
-            .map(|arrival| held_ns(carrier, message, arrival, own));
+            .map(|arrival| note_forwarded(carrier, message, arrival, own));
         let (from, to) = (message.since_ns.unwrap_or(u64::MAX), message.readable.1);
         let times = (from <= to).then(|| {
-            let waits = carrier.turns.ring.within(from, to);
+            let waits = carrier.turns.ring.waits_between(from, to);
             (to - from, Division::of(waits, to - from))
         });
         self.sums.add(message, times, proxy_ns);
     }
 }
 
-/// For how long a proxy had the message and nothing but itself kept it from passing it on, ns.
-fn held_ns(
+/// Notes a message that a proxy passed on. Returns for how long the proxy had it and nothing but
+/// itself kept it from passing it on, ns.
+fn note_forwarded(
     carrier: Carrier<'_>,
     message: &StreamMessage,
     arrival: Arrival,
     own: &mut FlowMessages,
 ) -> u64 {
     let ring = &carrier.turns.ring;
-    let waits = ring.within(arrival.readable.1, message.readable.1);
+    let waits = ring.waits_between(arrival.readable.1, message.readable.1);
     let held = waits.filter(|wait| is_of_sender(wait.part, message.direction));
     let ns = held.map(|wait| wait.ns()).sum();
     own.forwarded.take(message, arrival, ns);

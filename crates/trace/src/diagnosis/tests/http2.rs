@@ -39,14 +39,14 @@ fn limit(streams: u32) -> Pdu {
     }
 }
 
-fn found(timeline: Timeline) -> Vec<Finding> {
+fn http2_findings(timeline: Timeline) -> Vec<Finding> {
     let mut findings = timeline.findings();
     findings.retain(|finding| CAUSES.contains(&finding.cause));
     findings
 }
 
 /// Over a path of 60 ms, seen by the client.
-fn opened() -> Timeline {
+fn open_connection() -> Timeline {
     let mut timeline = Timeline::new();
     timeline.open(60_000, 10);
     timeline
@@ -62,12 +62,12 @@ fn reply(timeline: &mut Timeline, stream: u32, after_us: u64) {
 
 #[test]
 fn a_first_request_that_waits_for_settings_is_found() {
-    let mut timeline = opened();
+    let mut timeline = open_connection();
     timeline.frame(C, pdu(SETTINGS, 0, 0), 30, 50);
     timeline.frame(S, pdu(SETTINGS, 0, 0), 30, 60_000);
     request(&mut timeline, 1, 200);
     reply(&mut timeline, 1, 60_000);
-    let findings = found(timeline);
+    let findings = http2_findings(timeline);
     let waited = of(&findings, Cause::H2SettingsWait).expect("one");
     assert!((waited.ms_total - 60.2).abs() < 1e-6);
     assert_eq!(waited.examples[0].packets, [4, 5, 6]);
@@ -77,7 +77,7 @@ fn a_first_request_that_waits_for_settings_is_found() {
 #[test]
 fn a_first_request_that_is_sent_at_once_or_much_later_waits_for_nothing() {
     for (before, behind) in [(300, 60_000), (60_000, 70_000)] {
-        let mut timeline = opened();
+        let mut timeline = open_connection();
         timeline.frame(C, pdu(SETTINGS, 0, 0), 30, 50);
         if before < 60_000 {
             request(&mut timeline, 1, before);
@@ -87,13 +87,13 @@ fn a_first_request_that_is_sent_at_once_or_much_later_waits_for_nothing() {
             request(&mut timeline, 1, behind);
         }
         reply(&mut timeline, 1, 60_000);
-        assert_eq!(found(timeline), []);
+        assert_eq!(http2_findings(timeline), []);
     }
 }
 
 /// A PING so long after the last reply, and a request so long after its answer.
-fn pinged(quiet_us: u64, behind_us: u64) -> Vec<Finding> {
-    let mut timeline = opened();
+fn diagnose_ping(quiet_us: u64, behind_us: u64) -> Vec<Finding> {
+    let mut timeline = open_connection();
     timeline.frame(C, pdu(SETTINGS, 0, 0), 30, 50);
     request(&mut timeline, 1, 10);
     reply(&mut timeline, 1, 60_000);
@@ -101,22 +101,22 @@ fn pinged(quiet_us: u64, behind_us: u64) -> Vec<Finding> {
     timeline.frame(S, pdu(PING, ACK, 0), 17, 60_000);
     request(&mut timeline, 3, behind_us);
     reply(&mut timeline, 3, 60_000);
-    found(timeline)
+    http2_findings(timeline)
 }
 
 #[test]
 fn a_request_that_waits_for_a_ping_is_found() {
-    let findings = pinged(700_000, 300);
+    let findings = diagnose_ping(700_000, 300);
     let waited = of(&findings, Cause::H2PingWait).expect("one");
     assert!((waited.ms_total - 60.3).abs() < 1e-6);
     assert_eq!(findings.len(), 1);
-    assert_eq!(pinged(700_000, 40_000), [], "it waited for nothing");
-    assert_eq!(pinged(100, 300), [], "it measures the path");
+    assert_eq!(diagnose_ping(700_000, 40_000), [], "it waited for nothing");
+    assert_eq!(diagnose_ping(100, 300), [], "it measures the path");
 }
 
 /// That many streams are allowed, and two workers call.
 fn two_workers(allowed: u32) -> Vec<Finding> {
-    let mut timeline = opened();
+    let mut timeline = open_connection();
     timeline.frame(S, limit(allowed), 30, 20);
     timeline.frame(C, pdu(SETTINGS, 0, 0), 30, 50);
     request(&mut timeline, 1, 10);
@@ -125,7 +125,7 @@ fn two_workers(allowed: u32) -> Vec<Finding> {
     request(&mut timeline, 5, 100);
     reply(&mut timeline, 3, 40_000);
     reply(&mut timeline, 5, 100_000);
-    found(timeline)
+    http2_findings(timeline)
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn captured_behind_the_loss_there_is_a_hole() {
     let mut timeline = Timeline::new();
     timeline.open(13_800, 10);
     let mark = timeline.mark();
-    timeline.data(C, 120, 50).burst(S, 2, 13_900).lost(S, 1448);
+    timeline.data(C, 120, 50).burst(S, 2, 13_900).lose(S, 1448);
     let hole = 2 * 1448;
     timeline.burst(S, 3, 20).ack_only(C, hole, 10);
     timeline.retransmit(S, hole, 1448, 14_200).ack(C, 10);
@@ -57,7 +57,7 @@ fn reordered_packets_are_not_lost_and_hold_up_those_behind() {
     let mut timeline = Timeline::new();
     timeline.open(13_800, 10);
     let mark = timeline.mark();
-    timeline.data(C, 120, 50).burst(S, 2, 13_900).lost(S, 1448);
+    timeline.data(C, 120, 50).burst(S, 2, 13_900).lose(S, 1448);
     let hole = 2 * 1448;
     timeline
         .data(S, 1448, 20)
@@ -77,7 +77,7 @@ fn reordering_that_costs_no_time_is_not_reported() {
     let mut timeline = Timeline::new();
     timeline.open(13_800, 10);
     let mark = timeline.mark();
-    timeline.data(C, 120, 50).burst(S, 2, 13_900).lost(S, 1448);
+    timeline.data(C, 120, 50).burst(S, 2, 13_900).lose(S, 1448);
     let hole = 2 * 1448;
     timeline
         .data(S, 1448, 20)
@@ -149,7 +149,7 @@ fn a_duplicate_sack_marks_the_retransmission_as_spurious() {
 
 /// The last of two segments is sent again while the first is not acknowledged either (RFC 8985
 /// section 7.3).
-fn probed(reports_duplicate: bool, answered_us: u64) -> Timeline {
+fn probe_loss(reports_duplicate: bool, answered_us: u64) -> Timeline {
     let mut timeline = Timeline::new();
     timeline.open(10, 2_500);
     let mark = timeline.mark();
@@ -168,27 +168,27 @@ fn probed(reports_duplicate: bool, answered_us: u64) -> Timeline {
 
 #[test]
 fn a_tail_probe_is_spurious_if_the_receiver_reports_a_duplicate() {
-    let findings = probed(true, 30_700).findings();
+    let findings = probe_loss(true, 30_700).findings();
     assert_eq!(causes(&findings), [Cause::SpuriousRetransmission]);
     assert_eq!(findings[0].examples[0].packets, [6, 7, 8]);
 }
 
 #[test]
 fn a_probe_of_the_tail_whose_answer_reports_no_duplicate_repaired_a_loss() {
-    let findings = probed(false, 2_600).findings();
+    let findings = probe_loss(false, 2_600).findings();
     assert_eq!(causes(&findings), [Cause::TailLoss]);
     assert!((findings[0].ms_total - 10.2).abs() < 1e-6);
 }
 
 #[test]
 fn a_late_acknowledgment_that_crosses_a_probe_shows_no_loss() {
-    assert_eq!(causes(&probed(false, 1_200).findings()), []);
+    assert_eq!(causes(&probe_loss(false, 1_200).findings()), []);
 }
 
 /// Exchanges with counted packets; `skip` packets of the client are lost before the last one.
-fn numbered(skip: u16, pause_us: u64) -> Vec<Cause> {
+fn diagnose_skipped_packets(skip: u16, pause_us: u64) -> Vec<Cause> {
     let mut timeline = Timeline::new();
-    timeline.open(10, 13_800).numbered();
+    timeline.open(10, 13_800).number_packets();
     for round in 0..8 {
         let mark = timeline.mark();
         let (pause, skipped) = if round == 7 { (pause_us, skip) } else { (0, 0) };
@@ -208,23 +208,23 @@ fn numbered(skip: u16, pause_us: u64) -> Vec<Cause> {
 
 #[test]
 fn a_packet_that_was_counted_and_did_not_come_was_lost_before_the_capture() {
-    assert_eq!(numbered(1, 214_000), [Cause::TailLoss]);
+    assert_eq!(diagnose_skipped_packets(1, 214_000), [Cause::TailLoss]);
 }
 
 #[test]
 fn a_pause_without_a_missing_packet_is_a_pause() {
-    assert_eq!(numbered(0, 214_000), []);
+    assert_eq!(diagnose_skipped_packets(0, 214_000), []);
 }
 
 #[test]
 fn a_lone_packet_before_any_timeout_may_have_been_an_acknowledgment() {
-    assert_eq!(numbered(1, 50_000), []);
+    assert_eq!(diagnose_skipped_packets(1, 50_000), []);
 }
 
 #[test]
 fn random_ip_identifications_show_no_loss() {
     let mut timeline = Timeline::new();
-    timeline.open(10, 13_800).numbered();
+    timeline.open(10, 13_800).number_packets();
     for round in 0..8 {
         let mark = timeline.mark();
         timeline

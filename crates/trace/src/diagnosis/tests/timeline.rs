@@ -144,7 +144,7 @@ impl Timeline {
         self
     }
 
-    pub(crate) fn numbered(&mut self) -> &mut Self {
+    pub(crate) fn number_packets(&mut self) -> &mut Self {
         self.numbers = Some([7_000; 2]);
         self
     }
@@ -231,7 +231,7 @@ impl Timeline {
     }
 
     /// Payload that the network loses before the capture.
-    pub(crate) fn lost(&mut self, side: Direction, bytes: u32) -> &mut Self {
+    pub(crate) fn lose(&mut self, side: Direction, bytes: u32) -> &mut Self {
         self.sent[side as usize] += u64::from(bytes);
         self
     }

@@ -157,7 +157,7 @@ fn a_lost_segment_is_recovered() {
         .ack(C, 30);
     let before = timeline.mark().sent[S as usize];
     timeline
-        .lost(S, 1448)
+        .lose(S, 1448)
         .burst(S, 2, 20)
         .ack_only(C, before, 20);
     timeline.retransmit(S, before, 1448, 220 * MS).ack(C, 30);
@@ -198,7 +198,7 @@ fn parts_always_add_up_to_the_elapsed_time() {
                 4 => timeline.ack(side, after),
                 5 => timeline.retransmit(side, 0, bytes.min(100), after),
                 6 => timeline.window(side, u64::from(bytes)).ack(side, after),
-                7 => timeline.lost(side, bytes),
+                7 => timeline.lose(side, bytes),
                 8 => timeline.reports_duplicate().ack(side, after),
                 9 => {
                     let pdu = Pdu::Http2 {
@@ -219,7 +219,7 @@ fn parts_always_add_up_to_the_elapsed_time() {
     });
 }
 
-fn found(timeline: &mut Timeline) -> Vec<(Cause, u64)> {
+fn find_causes(timeline: &mut Timeline) -> Vec<(Cause, u64)> {
     let diagnosis = std::mem::take(&mut timeline.diagnosis);
     let findings = diagnosis.results().findings;
     let found = findings.iter();
@@ -236,14 +236,14 @@ fn idle_refused_reset_and_unanswered_connections_are_found() {
         .data(C, 100, 1_300 * MS)
         .data(S, 200, 40)
         .fin(C, 2_000 * MS);
-    assert_eq!(found(&mut timeline), [(Cause::ClientIdle, 3_300)]);
+    assert_eq!(find_causes(&mut timeline), [(Cause::ClientIdle, 3_300)]);
 
     let mut timeline = Timeline::new();
     timeline
         .opening(true)
         .handshake(C, Flags::SYN, 0)
         .reset(S, 20 * MS);
-    assert_eq!(found(&mut timeline), [(Cause::ConnectionRefused, 20)]);
+    assert_eq!(find_causes(&mut timeline), [(Cause::ConnectionRefused, 20)]);
 
     let mut timeline = Timeline::new();
     timeline
@@ -251,7 +251,7 @@ fn idle_refused_reset_and_unanswered_connections_are_found() {
         .data(C, 100, 50)
         .ack(S, 90)
         .reset(S, 70 * MS);
-    assert_eq!(found(&mut timeline), [(Cause::ConnectionReset, 70)]);
+    assert_eq!(find_causes(&mut timeline), [(Cause::ConnectionReset, 70)]);
 
     let mut timeline = Timeline::new();
     timeline
@@ -259,7 +259,7 @@ fn idle_refused_reset_and_unanswered_connections_are_found() {
         .data(C, 100, 50)
         .ack(S, 100)
         .fin(C, 900 * MS);
-    assert_eq!(found(&mut timeline), [(Cause::Unanswered, 900)]);
+    assert_eq!(find_causes(&mut timeline), [(Cause::Unanswered, 900)]);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_window_that_never_opens_again_is_found() {
     for _ in 0..3 {
         timeline.probe(S, 7_000 * MS).ack(C, 20);
     }
-    let found = found(&mut timeline);
+    let found = find_causes(&mut timeline);
     assert_eq!(found, [(Cause::ZeroWindow, 21_000)]);
 }
 
@@ -286,7 +286,7 @@ fn pauses_inside_a_reply_are_found_in_its_exchange() {
         }
         let end = 300 + pieces * 100 * MS;
         timeline.exchange(mark, (100, 100), Some((300, end)));
-        assert_eq!(found(&mut timeline), [(cause, pieces * 100)]);
+        assert_eq!(find_causes(&mut timeline), [(cause, pieces * 100)]);
     }
 }
 
@@ -301,7 +301,7 @@ fn stream(pauses: &[u64]) -> Vec<(Cause, u64)> {
     }
     let end = 300 + pauses.iter().sum::<u64>() * MS;
     timeline.exchange(mark, (100, 100), Some((300, end)));
-    found(&mut timeline)
+    find_causes(&mut timeline)
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn the_uneven_intervals_of_a_stream_are_found() {
 }
 
 /// A connection on which a small request was answered.
-fn after_one_exchange() -> Timeline {
+fn exchange_once() -> Timeline {
     let mut timeline = Timeline::new();
     timeline
         .open(100, 0)
@@ -329,7 +329,7 @@ fn after_one_exchange() -> Timeline {
 #[test]
 fn connections_that_do_not_get_on_are_found() {
     // Large segments vanish; the client's acknowledgments still come.
-    let mut timeline = after_one_exchange();
+    let mut timeline = exchange_once();
     let before = timeline.mark().sent[S as usize];
     timeline.data(S, 1448, 50);
     for _ in 0..4 {
@@ -341,7 +341,7 @@ fn connections_that_do_not_get_on_are_found() {
     assert!(seen.contains(&Cause::MtuBlackHole), "{seen:?}");
 
     // The same of a request, whose connection the server closes after a while.
-    let mut timeline = after_one_exchange();
+    let mut timeline = exchange_once();
     let before = timeline.mark().sent[C as usize];
     timeline.data(C, 1448, 50);
     for _ in 0..4 {
@@ -353,7 +353,7 @@ fn connections_that_do_not_get_on_are_found() {
     assert!(!seen.contains(&Cause::Unanswered), "{seen:?}");
 
     // Nothing comes any more.
-    let mut timeline = after_one_exchange();
+    let mut timeline = exchange_once();
     let before = timeline.mark().sent[C as usize];
     timeline.data(C, 90, 50);
     for _ in 0..4 {
@@ -363,7 +363,7 @@ fn connections_that_do_not_get_on_are_found() {
     assert!(seen.contains(&Cause::HalfOpen), "{seen:?}");
     assert!(!seen.contains(&Cause::MtuBlackHole), "{seen:?}");
 
-    let mut timeline = after_one_exchange();
+    let mut timeline = exchange_once();
     for _ in 0..5 {
         timeline.probe(S, 900 * MS);
     }
@@ -374,7 +374,7 @@ fn connections_that_do_not_get_on_are_found() {
 #[test]
 fn a_request_that_never_arrives_is_not_a_tail_loss_too() {
     for (bytes, cause) in [(1448, Cause::MtuBlackHole), (90, Cause::HalfOpen)] {
-        let mut timeline = after_one_exchange();
+        let mut timeline = exchange_once();
         let mark = timeline.mark();
         let before = mark.sent[C as usize];
         timeline.data(C, bytes, 50);
@@ -390,7 +390,7 @@ fn a_request_that_never_arrives_is_not_a_tail_loss_too() {
         assert!(!seen.contains(&Cause::TailLoss), "{seen:?}");
     }
     // Two repetitions may be lost by chance.
-    let mut timeline = after_one_exchange();
+    let mut timeline = exchange_once();
     let mark = timeline.mark();
     let before = mark.sent[C as usize];
     timeline.data(C, 90, 50);
@@ -404,7 +404,7 @@ fn a_request_that_never_arrives_is_not_a_tail_loss_too() {
 
 #[test]
 fn a_segment_that_arrives_after_repeated_losses_is_not_a_black_hole() {
-    let mut timeline = after_one_exchange();
+    let mut timeline = exchange_once();
     let before = timeline.mark().sent[S as usize];
     timeline.data(S, 1448, 50);
     for _ in 0..3 {
@@ -426,7 +426,7 @@ fn a_reply_behind_an_earlier_one_is_blocked_by_it() {
     timeline.data(S, 500, 50 * MS).data(S, 500, 100);
     timeline.exchange(mark, (10, 10), Some((50_020, 50_020)));
     timeline.exchange(mark, (20, 20), Some((50_120, 50_120)));
-    let found = found(&mut timeline);
+    let found = find_causes(&mut timeline);
     assert!(found.contains(&(Cause::HeadOfLine, 50)), "{found:?}");
     assert!(found.contains(&(Cause::ServerThinkTime, 50)), "{found:?}");
 }

@@ -7,12 +7,12 @@ use crate::protocol::exchange::{Ending, Protocol};
 
 /// Head and body of a reply in two segments, the second after the acknowledgment of
 /// the first, which came after that time; then the answer after `answer_us`.
-fn held_reply(timeline: &mut Timeline, delay_us: u64, answer_us: u64) {
-    held_reply_far(timeline, [100, 20], delay_us, answer_us);
+fn split_reply(timeline: &mut Timeline, delay_us: u64, answer_us: u64) {
+    split_reply_far(timeline, [100, 20], delay_us, answer_us);
 }
 
 /// The same where the server answers after `way_us[0]` and the client after `way_us[1]`.
-fn held_reply_far(timeline: &mut Timeline, way_us: [u64; 2], delay_us: u64, answer_us: u64) {
+fn split_reply_far(timeline: &mut Timeline, way_us: [u64; 2], delay_us: u64, answer_us: u64) {
     let mark = timeline.mark();
     let [server_us, client_us] = way_us;
     timeline
@@ -32,9 +32,9 @@ fn held_reply_far(timeline: &mut Timeline, way_us: [u64; 2], delay_us: u64, answ
 fn the_first_exchange_is_acknowledged_at_once_and_does_not_stall() {
     let mut timeline = Timeline::new();
     timeline.open(20, 10);
-    held_reply(&mut timeline, 30, 20);
+    split_reply(&mut timeline, 30, 20);
     for _ in 0..9 {
-        held_reply(&mut timeline, 43_000, 25);
+        split_reply(&mut timeline, 43_000, 25);
     }
     let findings = timeline.findings();
     let nagle = of(&findings, Cause::NagleDelayedAck).expect("nine stalls");
@@ -66,7 +66,7 @@ fn every_second_exchange_stalls_on_veth() {
     let mut timeline = Timeline::new();
     timeline.open(20, 10);
     for round in 0..10 {
-        held_reply(&mut timeline, if round % 2 == 1 { 41_000 } else { 20 }, 30);
+        split_reply(&mut timeline, if round % 2 == 1 { 41_000 } else { 20 }, 30);
     }
     let findings = timeline.findings();
     let nagle = of(&findings, Cause::NagleDelayedAck).expect("five stalls");
@@ -82,8 +82,8 @@ fn every_second_exchange_stalls_on_veth() {
 fn captured_at_the_receiver_the_answer_comes_a_round_trip_after_the_acknowledgment() {
     let mut timeline = Timeline::new();
     timeline.open(13_800, 10);
-    held_reply_far(&mut timeline, [13_900, 20], 41_000, 13_900);
-    held_reply_far(&mut timeline, [13_900, 20], 41_000, 14_500);
+    split_reply_far(&mut timeline, [13_900, 20], 41_000, 13_900);
+    split_reply_far(&mut timeline, [13_900, 20], 41_000, 14_500);
     let findings = timeline.findings();
     let nagle = of(&findings, Cause::NagleDelayedAck).expect("two stalls");
     assert_eq!(nagle.occurrences, 2);
@@ -94,7 +94,7 @@ fn captured_at_the_receiver_the_answer_comes_a_round_trip_after_the_acknowledgme
 fn captured_at_the_sender_the_delay_is_beyond_the_round_trip() {
     let mut timeline = Timeline::new();
     timeline.open(20, 13_800);
-    held_reply_far(&mut timeline, [60, 13_850], 13_800 + 41_000, 40);
+    split_reply_far(&mut timeline, [60, 13_850], 13_800 + 41_000, 40);
     let findings = timeline.findings();
     assert_eq!(
         of(&findings, Cause::NagleDelayedAck).map(|one| one.occurrences),
@@ -106,7 +106,7 @@ fn captured_at_the_sender_the_delay_is_beyond_the_round_trip() {
 fn a_round_trip_is_not_a_delayed_acknowledgment() {
     let mut timeline = Timeline::new();
     timeline.open(20, 60_000);
-    held_reply_far(&mut timeline, [60, 61_000], 61_000, 40);
+    split_reply_far(&mut timeline, [60, 61_000], 61_000, 40);
     let findings = timeline.findings();
     assert_eq!(causes(&findings), [Cause::SplitWrites]);
 }
@@ -116,7 +116,7 @@ fn a_server_slower_than_the_delayed_acknowledgment_is_not_stalled_by_nagle() {
     let mut timeline = Timeline::new();
     timeline.open(20, 10);
     for _ in 0..5 {
-        held_reply(&mut timeline, 41_000, 9_000);
+        split_reply(&mut timeline, 41_000, 9_000);
     }
     assert_eq!(causes(&timeline.findings()), [Cause::SenderStalled]);
 }
@@ -158,7 +158,7 @@ fn a_one_sided_capture_shows_no_stall_that_needs_acknowledgments() {
     let mut timeline = Timeline::new();
     timeline.opening(true).hide(C);
     for _ in 0..5 {
-        held_reply(&mut timeline, 43_000, 25);
+        split_reply(&mut timeline, 43_000, 25);
     }
     assert_eq!(causes(&timeline.findings()), []);
 }

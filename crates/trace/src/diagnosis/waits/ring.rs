@@ -112,7 +112,7 @@ impl WaitRing {
     }
 
     /// The parts of a time of which all is still kept, in order; what is not kept is missing.
-    pub(crate) fn within(&self, from: u64, to: u64) -> impl Iterator<Item = Wait> {
+    pub(crate) fn waits_between(&self, from: u64, to: u64) -> impl Iterator<Item = Wait> {
         let first = search::from_end(&self.ring, |wait| wait.to <= from);
         let inside = self.ring.range(first..);
         inside
@@ -146,7 +146,7 @@ mod tests {
     }
 
     fn parts(ring: &WaitRing) -> Vec<(Part, u64, u64)> {
-        ring.within(0, u64::MAX)
+        ring.waits_between(0, u64::MAX)
             .map(|wait| (wait.part, wait.from, wait.to))
             .collect()
     }
@@ -185,7 +185,10 @@ mod tests {
         ];
         assert_eq!(parts(&ring), left);
         ring.replace((0, 300), Part::Closing, |_| true, false);
-        assert!(ring.within(0, 300).all(|wait| wait.part == Part::Closing));
+        assert!(
+            ring.waits_between(0, 300)
+                .all(|wait| wait.part == Part::Closing)
+        );
     }
 
     #[test]
@@ -194,10 +197,10 @@ mod tests {
         ring.push(wait(Part::Path, 0, 100));
         ring.push(wait(Part::Server, 100, 200));
         let cut: Vec<_> = ring
-            .within(90, 150)
+            .waits_between(90, 150)
             .map(|wait| (wait.part, wait.ns()))
             .collect();
         assert_eq!(cut, [(Part::Path, 10), (Part::Server, 50)]);
-        assert_eq!(ring.within(200, 300).count(), 0);
+        assert_eq!(ring.waits_between(200, 300).count(), 0);
     }
 }

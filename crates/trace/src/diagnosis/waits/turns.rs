@@ -254,12 +254,12 @@ impl Turns {
                 .replace(all, Part::Unattributed, Part::needs_both_sides, false);
         }
         if !self.dead_ends.finish(self.is_one_sided(), sink) {
-            self.unanswered(sink);
+            self.report_unanswered(sink);
         }
         let (at, packet) = self.last;
         let has_nothing_to_send = self.has_calls && self.calls == 0;
         if self.stage == Stage::Open && !has_nothing_to_send {
-            self.until_closed(closed_since, at, packet, sink);
+            self.assign_closed_window(closed_since, at, packet, sink);
         }
         let part = match (self.stage, self.turn) {
             (Stage::Connecting, _) => Part::Connecting,
@@ -271,7 +271,7 @@ impl Turns {
             (_, Some(Direction::Reply)) => Part::ReplyTransfer,
             (_, None) => Part::ClientBeforeRequest,
         };
-        self.until(part, at, packet, sink);
+        self.assign_until(part, at, packet, sink);
         if self.turn.is_none() && self.stage == Stage::Open {
             // Nobody sent: a closed window is all that there was to see.
             for times in closed.into_iter().flatten() {
@@ -311,9 +311,9 @@ impl Turns {
         self.began = Some(began);
         self.mark = began;
         self.mark_packet = asked.1;
-        self.until(Part::NameResolution, until, answered.1, sink);
+        self.assign_until(Part::NameResolution, until, answered.1, sink);
         self.mark_packet = answered.1;
-        self.until(Part::Connecting, segment.at_ns, segment.packet, sink);
+        self.assign_until(Part::Connecting, segment.at_ns, segment.packet, sink);
         self.mark_packet = segment.packet;
         if lookup.ns() >= SLOW_LOOKUP_NS {
             sink.find(Occurrence {
@@ -334,7 +334,7 @@ impl Turns {
 
     /// The time up to `at` belongs to `part`.
     #[inline]
-    fn until(&mut self, part: Part, at: u64, packet: u64, sink: &mut Sink) {
+    fn assign_until(&mut self, part: Part, at: u64, packet: u64, sink: &mut Sink) {
         if at <= self.mark {
             return;
         }
@@ -371,13 +371,13 @@ impl Turns {
         if self.is_opening() {
             self.connect(segment, sink);
         } else if self.tls.is_open() {
-            self.until(Part::TlsHandshake, at, packet, sink);
+            self.assign_until(Part::TlsHandshake, at, packet, sink);
         } else if self.stage == Stage::Closing && (self.is_over(segment) || pending.is_control()) {
-            self.until(Part::Closing, at, packet, sink);
+            self.assign_until(Part::Closing, at, packet, sink);
         } else if segment.bytes == 0 || segment.kind == SegmentKind::KeepAlive {
-            self.without_payload(pending, path, sink);
+            self.take_bare_segment(pending, path, sink);
         } else {
-            self.payload(pending, path, sink);
+            self.take_payload(pending, path, sink);
         }
         // What a packet ends is named by it.
         self.mark = self.mark.max(at);
@@ -415,7 +415,7 @@ impl Turns {
     }
 
     /// The request that the connection ended without an answer to.
-    fn unanswered(&self, sink: &mut Sink) {
+    fn report_unanswered(&self, sink: &mut Sink) {
         let asked_at = self.payload_at[Direction::Request as usize];
         let ns = self.last.0.saturating_sub(asked_at);
         let is_unanswered = self.turn == Some(Direction::Request)
@@ -447,7 +447,7 @@ impl Turns {
             Stage::Refused => Part::Closing,
             _ => Part::Connecting,
         };
-        self.until(part, segment.at_ns, segment.packet, sink);
+        self.assign_until(part, segment.at_ns, segment.packet, sink);
         if segment.flags.has(Flags::RST) {
             self.stage = Stage::Refused;
         } else if is_syn && self.stage == Stage::Refused {
@@ -464,42 +464,42 @@ impl Turns {
     }
 
     /// A FIN, a RST, or a probe.
-    fn without_payload(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+    fn take_bare_segment(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
         let segment = &pending.segment;
         let (at, packet, direction) = (segment.at_ns, segment.packet, segment.direction);
         let is_probe = segment.kind == SegmentKind::KeepAlive;
         let is_prompt = at.saturating_sub(self.mark) < path.slack(direction);
-        let is_closed =
-            !self.is_idle(pending) && self.until_closed(pending.gap.closed_since, at, packet, sink);
+        let is_closed = !self.is_idle(pending)
+            && self.assign_closed_window(pending.gap.closed_since, at, packet, sink);
         if is_closed {
             return;
         }
         match self.turn {
             Some(Direction::Request) if is_prompt && direction == Direction::Request => {
-                self.until(Part::RequestTransfer, at, packet, sink);
+                self.assign_until(Part::RequestTransfer, at, packet, sink);
             }
             Some(Direction::Request) if self.is_one_way() => {
-                self.until(Part::BeforeClosing, at, packet, sink);
+                self.assign_until(Part::BeforeClosing, at, packet, sink);
             }
             Some(Direction::Request) if !self.is_idle(pending) => {
                 self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
             }
             Some(Direction::Reply) if self.knows_ends() && pending.calls_before > 0 => {
-                self.until(Part::ServerStall, at, packet, sink);
+                self.assign_until(Part::ServerStall, at, packet, sink);
             }
-            None if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
-            None => self.until(Part::ClientBeforeRequest, at, packet, sink),
-            Some(_) if is_probe => self.until(Part::ClientBetweenRequests, at, packet, sink),
+            None if self.is_unclear() => self.assign_until(Part::Unattributed, at, packet, sink),
+            None => self.assign_until(Part::ClientBeforeRequest, at, packet, sink),
+            Some(_) if is_probe => self.assign_until(Part::ClientBetweenRequests, at, packet, sink),
             Some(turn) if turn != direction => {
                 self.wait_for(direction, Part::BeforeClosing, pending, path, sink);
             }
-            Some(_) if is_prompt => self.until(Part::Closing, at, packet, sink),
-            Some(_) => self.until(Part::BeforeClosing, at, packet, sink),
+            Some(_) if is_prompt => self.assign_until(Part::Closing, at, packet, sink),
+            Some(_) => self.assign_until(Part::BeforeClosing, at, packet, sink),
         }
     }
 
     /// The side whose turn it was had a closed window before it, until `at`.
-    fn until_closed(
+    fn assign_closed_window(
         &mut self,
         closed_since: [Option<u64>; 2],
         at: u64,
@@ -516,8 +516,8 @@ impl Turns {
             Direction::Request => Part::RequestTransfer,
             Direction::Reply => Part::ReplyTransfer,
         };
-        self.until(transfer, since.min(at), packet, sink);
-        self.until(Part::WindowClosed, at, packet, sink);
+        self.assign_until(transfer, since.min(at), packet, sink);
+        self.assign_until(Part::WindowClosed, at, packet, sink);
         true
     }
 

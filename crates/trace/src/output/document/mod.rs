@@ -90,7 +90,7 @@ pub struct Dissection {
 impl Dissection {
     /// Adds what the diagnosis has found; returns the times of the server for the record of its
     /// host, where the diagnosis has kept them.
-    pub fn diagnosed(&mut self, diagnosis: Diagnosis) -> Option<HostWindows> {
+    pub fn add_diagnosis(&mut self, diagnosis: Diagnosis) -> Option<HostWindows> {
         let found = diagnosis.results();
         self.findings = found.findings;
         self.waits = Waits::from(&found.waits);
@@ -105,7 +105,7 @@ impl Dissection {
     }
 
     /// Adds what the server's processes did. `drops`: of the record, as far as it says.
-    pub fn divided_by_host(&mut self, sums: &HostSums, drops: Option<u64>) {
+    pub fn add_host_waits(&mut self, sums: &HostSums, drops: Option<u64>) {
         let host = HostWaits::new(sums, drops);
         let of_server = |finding: &&mut Finding| finding.cause == Cause::ServerThinkTime;
         if let Some(finding) = self.findings.iter_mut().find(of_server) {

@@ -73,16 +73,18 @@ impl Slowest {
             of: tail.count(),
             list: list.map(|one| slow_exchange(one, first_at_ns)).collect(),
             compared: tail.comparison().map(|(slowest, median)| TailComparison {
-                slowest: elapsed(&slowest),
-                median: elapsed(&median),
+                slowest: Elapsed::from(&slowest),
+                median: Elapsed::from(&median),
                 resolution: RESOLUTION,
             }),
         }
     }
 }
 
-fn elapsed(sum: &ExchangeSum) -> Elapsed {
-    Elapsed::new(sum.count, sum.total(), &Division(sum.parts))
+impl From<&ExchangeSum> for Elapsed {
+    fn from(sum: &ExchangeSum) -> Elapsed {
+        Elapsed::new(sum.count, sum.total(), &Division(sum.parts))
+    }
 }
 
 fn slow_exchange(one: &TimedExchange, first_at_ns: u64) -> SlowExchange {

@@ -121,11 +121,11 @@ impl Flows {
             (HandshakeState::Over, ..) => return,
             (HandshakeState::Nothing, true, true) => HandshakeState::Asked(at),
             (HandshakeState::Asked(since), true, false) => {
-                self.to_server.add(since_ns(since, at));
+                self.to_server.add(interval_ns(since, at));
                 HandshakeState::Answered(at)
             }
             (HandshakeState::Answered(since), false, true) => {
-                self.to_client.add(since_ns(since, at));
+                self.to_client.add(interval_ns(since, at));
                 HandshakeState::Over
             }
             // It is not known which of the repeated ones it answers.
@@ -147,6 +147,6 @@ impl Flows {
     }
 }
 
-fn since_ns(since: u64, at: u64) -> i64 {
+fn interval_ns(since: u64, at: u64) -> i64 {
     at.saturating_sub(since).min(i64::MAX as u64) as i64
 }

@@ -149,8 +149,8 @@ impl<R: Read> Listener for Reconciler<R> {
         self.diagnosis.call_ended(flow, ordinal, ending);
     }
 
-    fn unpaired(&mut self, flow: FlowId, message: Message) {
-        self.diagnosis.unpaired(flow, message);
+    fn message_unpaired(&mut self, flow: FlowId, message: Message) {
+        self.diagnosis.message_unpaired(flow, message);
     }
 
     fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {

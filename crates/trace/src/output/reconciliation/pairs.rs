@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use super::document::{Calls, ClockBounds, Exchanges, Handshakes, Reconciliation, StallSums};
 use super::flows::{Flows, Known};
 use super::log::{Call, TIME_MAX};
-use super::phases::{Interval, Parts, is_stall, within};
+use super::phases::{Interval, Parts, clip_to_call, is_stall};
 use super::sums::{Signed, Sums};
 use crate::diagnosis::{Attribution, Cause};
 use crate::flow::event::{Direction, FlowId, Segment};
@@ -123,7 +123,7 @@ impl Pairs {
     }
 
     fn settle(&mut self, packets: Packets) {
-        match self.matching_call(&packets) {
+        match self.find_matching_call(&packets) {
             Some(place) => self.pair(packets, place),
             None => self.counts.1.unmatched += 1,
         }
@@ -137,7 +137,7 @@ impl Pairs {
         };
         let packets = packets(exchange, known, attributions);
         if is_numbered(&packets, Some(known))
-            && let Some(place) = self.matching_call(&packets)
+            && let Some(place) = self.find_matching_call(&packets)
         {
             return self.pair(packets, place);
         }
@@ -158,7 +158,7 @@ impl Pairs {
     }
 
     /// Where among the waiting calls of its port that of an exchange is.
-    fn matching_call(&self, packets: &Packets) -> Option<usize> {
+    fn find_matching_call(&self, packets: &Packets) -> Option<usize> {
         let known = self.flows.get(packets.flow);
         let calls = self.calls.of(packets.port).enumerate();
         let mut matching = calls.filter(|(_, call)| may_match(call, packets, known));
@@ -205,7 +205,7 @@ impl Pairs {
     fn count_stalls(&mut self, call: &Call, attributions: &[Attribution]) {
         let mut met: BTreeMap<Cause, u64> = BTreeMap::new();
         for attribution in attributions {
-            if let Some((from, to)) = within(call, attribution) {
+            if let Some((from, to)) = clip_to_call(call, attribution) {
                 *met.entry(attribution.cause).or_default() += to - from;
             }
         }
@@ -222,7 +222,7 @@ impl Pairs {
             self.settle(packets);
         }
         for call in std::mem::take(&mut self.calls).rest() {
-            *self.unmatched_count(&call) += 1;
+            self.count_unmatched(&call);
         }
         let mut operations: Vec<_> = self.operations.iter().collect();
         operations.sort_by_key(|(number, sums)| (std::cmp::Reverse(sums.count()), **number));
@@ -244,16 +244,17 @@ impl Pairs {
         }
     }
 
-    fn unmatched_count(&mut self, call: &Call) -> &mut u64 {
+    fn count_unmatched(&mut self, call: &Call) {
         let is_outside = self
             .seen
             .is_none_or(|(first, last)| call.done < first || call.sent > last);
         let counts = &mut self.counts.0;
-        match is_outside {
+        let count = match is_outside {
             true => &mut counts.outside,
             false if self.encrypted.contains(&call.port) => &mut counts.encrypted,
             false => &mut counts.unmatched,
-        }
+        };
+        *count += 1;
     }
 }
 

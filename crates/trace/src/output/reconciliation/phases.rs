@@ -78,7 +78,7 @@ pub(super) fn is_stall(cause: Cause) -> bool {
 }
 
 /// The part of an attribution that lies within a call.
-pub(super) fn within(call: &Call, attribution: &Attribution) -> Option<Interval> {
+pub(super) fn clip_to_call(call: &Call, attribution: &Attribution) -> Option<Interval> {
     let from = attribution.from_ns.max(call.intended);
     let to = attribution.to_ns.min(call.done);
     (from < to).then_some((from, to))
@@ -94,7 +94,7 @@ impl Parts {
         let within: Vec<Interval> = attributions
             .iter()
             .filter(|attribution| is_stall(attribution.cause))
-            .filter_map(|attribution| within(call, attribution))
+            .filter_map(|attribution| clip_to_call(call, attribution))
             .collect();
         let mut ns = [None; PHASES];
         let mut behind = 0;

@@ -53,7 +53,7 @@ impl Times {
     }
 
     /// `calls`: of how many the mean is.
-    fn spent(&self, calls: u64) -> Spent {
+    fn summarize(&self, calls: u64) -> Spent {
         let us = |ns: u64| ns as f64 / 1e3;
         Spent {
             mean_us: self.sum as f64 / 1e3 / calls.max(1) as f64,
@@ -131,14 +131,14 @@ impl Sums {
         let part = |(phase, times): (Phase, &Times)| Part {
             phase,
             share: times.sum as f64 / total,
-            spent: times.spent(self.calls),
+            spent: times.summarize(self.calls),
         };
         Operation {
             name: name.into(),
             calls: self.calls,
-            response: self.response.spent(self.calls),
+            response: self.response.summarize(self.calls),
             phases: phases.map(part).collect(),
-            residual: self.residual.spent(self.calls),
+            residual: self.residual.summarize(self.calls),
         }
     }
 }

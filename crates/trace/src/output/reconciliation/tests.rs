@@ -105,7 +105,7 @@ impl Scenario {
             observe(&mut reconciler, event);
         }
         let (found, _) = reconciler.finish();
-        balanced(&found);
+        assert_balanced(&found);
         found
     }
 }
@@ -172,7 +172,7 @@ fn observe(reconciler: &mut Reconciler<Cursor<String>>, event: &Event) {
 }
 
 /// All calls are counted, and the parts add up to the whole.
-fn balanced(found: &Reconciliation) {
+fn assert_balanced(found: &Reconciliation) {
     let calls = &found.calls;
     let sum = calls.matched + calls.unanswered + calls.outside + calls.encrypted;
     let sum = sum + calls.without_port + calls.unmatched + calls.given_up;
@@ -197,7 +197,7 @@ fn balanced(found: &Reconciliation) {
     }
 }
 
-fn counted(found: &Reconciliation) -> [u64; 4] {
+fn match_counts(found: &Reconciliation) -> [u64; 4] {
     [
         found.calls.matched,
         found.calls.unmatched,
@@ -223,7 +223,7 @@ fn each_call_finds_its_exchange_and_the_figures_are_exact() {
         .lines
         .sort_by_key(|line| line.split(',').nth(10).map(str::to_owned));
     let found = scenario.run();
-    assert_eq!(counted(&found), [100, 0, 100, 0]);
+    assert_eq!(match_counts(&found), [100, 0, 100, 0]);
     let all = found.all.expect("calls");
     let means: Vec<f64> = all.phases.iter().map(|part| part.spent.mean_us).collect();
     assert_eq!(means, [10.0, 2.0, 3.0, 100.0, 0.0, 30.0, 15.0]);
@@ -241,7 +241,7 @@ fn lines_of_a_thread_may_come_long_after_their_calls() {
     scenario = scenario.calls(1, 4_001, 5, always, always);
     scenario = scenario.calls(0, 4_000, 300, always, always);
     scenario.lines.rotate_left(5);
-    assert_eq!(counted(&scenario.run()), [305, 0, 305, 0]);
+    assert_eq!(match_counts(&scenario.run()), [305, 0, 305, 0]);
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn calls_and_exchanges_on_different_ports_are_unmatched() {
     let scenario = Scenario::new().open(0, 4_000, true).open(1, 5_000, true);
     let scenario = scenario.calls(0, 4_001, 20, always, |_| false);
     let found = scenario.calls(1, 5_000, 30, |_| false, always).run();
-    assert_eq!(counted(&found), [0, 20, 0, 30]);
+    assert_eq!(match_counts(&found), [0, 20, 0, 30]);
     assert!(found.all.is_none() && found.clock_us.is_none());
 }
 
@@ -268,7 +268,7 @@ fn a_call_without_packets_is_not_matched_to_another_exchange() {
             .extend([Event::CallStarted(0), Event::Exchange(of_call.into())]);
     }
     let found = scenario.run();
-    assert_eq!(counted(&found), [17, 3, 17, 0]);
+    assert_eq!(match_counts(&found), [17, 3, 17, 0]);
     assert_eq!(found.all.expect("calls").residual.max_us, 0.0);
 }
 
@@ -282,7 +282,7 @@ fn a_capture_that_began_later_numbers_from_its_own_beginning() {
     }
     let now = Event::Packet(0, Direction::Request, Flags::ACK, BEGIN);
     scenario.events.insert(0, now);
-    assert_eq!(counted(&scenario.run()), [15, 5, 15, 0]);
+    assert_eq!(match_counts(&scenario.run()), [15, 5, 15, 0]);
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn indistinguishable_candidates_are_not_matched() {
     let mut late = exchange(0, 0, BEGIN + 10);
     late.request.last_at_ns = late.request.first_at_ns;
     scenario.events.push(Event::Exchange(late.into()));
-    assert_eq!(counted(&scenario.run()), [0, 2, 0, 1]);
+    assert_eq!(match_counts(&scenario.run()), [0, 2, 0, 1]);
 }
 
 #[test]
@@ -314,12 +314,12 @@ fn a_port_that_is_used_again_is_another_connection() {
         }
     }
     let found = scenario.run();
-    assert_eq!(counted(&found), [19, 1, 19, 0]);
+    assert_eq!(match_counts(&found), [19, 1, 19, 0]);
     assert_eq!(found.all.expect("calls").residual.max_us, 0.0);
 }
 
 /// The engine's stamps moved by a number of nanoseconds.
-fn shifted(by: i64) -> Reconciliation {
+fn reconcile_shifted(by: i64) -> Reconciliation {
     let mut scenario = Scenario::new().open(0, 4_000, true);
     scenario = scenario.calls(0, 4_000, 50, |_| false, always);
     for ordinal in 0..50 {
@@ -331,15 +331,15 @@ fn shifted(by: i64) -> Reconciliation {
 
 #[test]
 fn clocks_that_differ_show_as_residual_and_as_bounds() {
-    let found = shifted(50_000);
-    assert_eq!(counted(&found), [50, 0, 50, 0]);
+    let found = reconcile_shifted(50_000);
+    assert_eq!(match_counts(&found), [50, 0, 50, 0]);
     // Captured 48 us before it was written: cut, and reported.
     let residual = found.all.expect("calls").residual;
     assert_eq!(residual.mean_us, -48.0);
     assert!((residual.p99_us - 48.0).abs() < 0.05, "{residual:?}");
     let clock = found.clock_us.expect("replies");
     assert!(clock.low > 47.9 && clock.low <= 50.0, "{clock:?}");
-    let found = shifted(-50_000);
+    let found = reconcile_shifted(-50_000);
     let all = found.all.expect("calls");
     assert_eq!(all.residual.mean_us, -35.0);
     let clock = found.clock_us.expect("replies");
@@ -348,12 +348,12 @@ fn clocks_that_differ_show_as_residual_and_as_bounds() {
 
 #[test]
 fn a_log_of_another_time_matches_nothing() {
-    let found = shifted(3_600_000_000_000);
+    let found = reconcile_shifted(3_600_000_000_000);
     assert_eq!((found.calls.outside, found.calls.matched), (50, 0));
-    let found = shifted(-3_600_000_000_000 / 60);
+    let found = reconcile_shifted(-3_600_000_000_000 / 60);
     assert_eq!((found.calls.outside, found.calls.matched), (50, 0));
     // Within the time of the capture, and yet not the same exchanges.
-    let found = shifted(-300_000_000);
+    let found = reconcile_shifted(-300_000_000);
     assert_eq!(found.calls.matched, 0);
 }
 
@@ -443,7 +443,7 @@ fn memory_is_bounded() {
     assert_eq!(found.exchanges.unmatched, 1 << 17);
 }
 
-fn anything() -> impl Strategy<Value = Scenario> {
+fn any_scenario() -> impl Strategy<Value = Scenario> {
     let events = prop_oneof![
         (0u32..4, 0u16..4, any::<bool>())
             .prop_map(|(flow, port, syn)| Event::Open(flow, port, syn)),
@@ -485,7 +485,7 @@ fn anything() -> impl Strategy<Value = Scenario> {
 proptest! {
     /// No event and no log line panics, or makes the books not balance.
     #[test]
-    fn random_events_are_handled(scenario in anything()) {
+    fn random_events_are_handled(scenario in any_scenario()) {
         scenario.run();
     }
 }

@@ -73,7 +73,7 @@ impl Pcapng {
             let header = format!("{name} of at least 28 bytes: its byte order is missing");
             return Err(Error::cut(head.len(), header));
         }
-        let length = Pcapng::default().head(head);
+        let length = Pcapng::default().take_head(head);
         let Some(length) = length.ok().filter(|length| *length <= BLOCK_MAX) else {
             return Ok(());
         };
@@ -102,7 +102,7 @@ impl Pcapng {
             if head.is_empty() {
                 return Ok(Step::End);
             }
-            let length = match self.head(head) {
+            let length = match self.take_head(head) {
                 Ok(length) => length,
                 Err(reason) => return Ok(Step::Damaged(Damage::new(offset, reason))),
             };
@@ -132,14 +132,14 @@ impl Pcapng {
             if is_packet(block_type) {
                 // Taken here: a borrow that is returned cannot live in a loop.
                 let body = &source.take(length as usize)[8..length as usize - 4];
-                return Ok(match self.packet(block_type, body) {
+                return Ok(match self.parse_packet(block_type, body) {
                     Ok(frame) => Step::Frame(frame),
                     Err(reason) => Step::Damaged(Damage::new(offset, reason)),
                 });
             }
             if block_type == DECRYPTION_SECRETS {
                 let body = &source.take(length as usize)[8..length as usize - 4];
-                return Ok(match self.key_log(body) {
+                return Ok(match self.parse_key_log(body) {
                     Ok(text) => Step::Secrets(text),
                     Err(reason) => Step::Damaged(Damage::new(offset, reason)),
                 });
@@ -152,7 +152,7 @@ impl Pcapng {
     }
 
     /// The block's whole length; learns the byte order from a section's header.
-    fn head(&mut self, head: &[u8]) -> Result<u32, Reason> {
+    fn take_head(&mut self, head: &[u8]) -> Result<u32, Reason> {
         // 0x0A0D0D0A reads the same in both byte orders, so the block is found before
         // its order is known (draft section 4.1). Its line ends also expose files that
         // were transferred as text.
@@ -183,13 +183,13 @@ impl Pcapng {
     /// Takes a block that describes others. `body` is without both lengths.
     fn describe(&mut self, block_type: u32, body: &[u8]) -> Result<(), Reason> {
         match block_type {
-            SECTION => self.section(body),
-            INTERFACE => self.interface(body),
-            _ => self.statistics(body),
+            SECTION => self.take_section(body),
+            INTERFACE => self.take_interface(body),
+            _ => self.take_statistics(body),
         }
     }
 
-    fn section(&mut self, body: &[u8]) -> Result<(), Reason> {
+    fn take_section(&mut self, body: &[u8]) -> Result<(), Reason> {
         let major = self
             .order
             .u16(body, 4)
@@ -204,7 +204,7 @@ impl Pcapng {
         Ok(())
     }
 
-    fn interface(&mut self, body: &[u8]) -> Result<(), Reason> {
+    fn take_interface(&mut self, body: &[u8]) -> Result<(), Reason> {
         const TIMESTAMP_RESOLUTION: u16 = 9;
         const TIMESTAMP_OFFSET: u16 = 14;
         let short = "an interface description is too short";
@@ -235,7 +235,7 @@ impl Pcapng {
     }
 
     /// Counts are from the start of the capture: the last block of an interface holds.
-    fn statistics(&mut self, body: &[u8]) -> Result<(), Reason> {
+    fn take_statistics(&mut self, body: &[u8]) -> Result<(), Reason> {
         // isb_ifdrop and isb_osdrop (draft section 4.6): dropped by the interface, and
         // by the operating system for lack of buffers. Both are packets that the file
         // lacks.
@@ -257,7 +257,7 @@ impl Pcapng {
 
     /// The text of a Decryption Secrets Block (draft section 4.7); empty where it is of
     /// another protocol.
-    fn key_log<'a>(&self, body: &'a [u8]) -> Result<&'a [u8], Reason> {
+    fn parse_key_log<'a>(&self, body: &'a [u8]) -> Result<&'a [u8], Reason> {
         let short = "decryption secrets are shorter than they state";
         let kind = self.order.u32(body, 0).ok_or(short)?;
         let length = self.order.u32(body, 4).ok_or(short)?;
@@ -266,22 +266,22 @@ impl Pcapng {
     }
 
     #[inline]
-    fn packet<'a>(&mut self, block_type: u32, body: &'a [u8]) -> Result<Frame<'a>, Reason> {
+    fn parse_packet<'a>(&mut self, block_type: u32, body: &'a [u8]) -> Result<Frame<'a>, Reason> {
         match block_type {
-            SIMPLE_PACKET => self.simple_packet(body),
+            SIMPLE_PACKET => self.parse_simple_packet(body),
             PACKET => {
                 // The other half of this word counts drops since the last packet. The
                 // statistics blocks, which are totals, are used instead.
                 let number = self.order.u16(body, 0).map(u32::from);
-                self.timed_packet(number, body)
+                self.parse_timed_packet(number, body)
             }
-            _ => self.timed_packet(self.order.u32(body, 0), body),
+            _ => self.parse_timed_packet(self.order.u32(body, 0), body),
         }
     }
 
     /// The fields of both kinds are in the same places, except the first.
     #[inline]
-    fn timed_packet<'a>(
+    fn parse_timed_packet<'a>(
         &mut self,
         interface: Option<u32>,
         body: &'a [u8],
@@ -297,7 +297,7 @@ impl Pcapng {
         let data = body[FIELDS..].get(..captured as usize);
         let at_ns = interface
             .resolution
-            .at_ns(u64::from(high) << 32 | u64::from(low));
+            .to_ns(u64::from(high) << 32 | u64::from(low));
         let link_type = interface.link_type;
         self.last_at_ns = at_ns;
         Ok(Frame {
@@ -308,7 +308,7 @@ impl Pcapng {
         })
     }
 
-    fn simple_packet<'a>(&mut self, body: &'a [u8]) -> Result<Frame<'a>, Reason> {
+    fn parse_simple_packet<'a>(&mut self, body: &'a [u8]) -> Result<Frame<'a>, Reason> {
         let wire_bytes = self.order.u32(body, 0).ok_or("a packet is too short")?;
         let interface = self.interfaces.first();
         let interface = interface.ok_or("a packet is of an interface that was not described")?;
@@ -415,7 +415,7 @@ impl Resolution {
 
     /// Saturates at both ends of what 64 bits of nanoseconds hold (years 1970 to 2554).
     #[inline]
-    fn at_ns(self, timestamp: u64) -> u64 {
+    fn to_ns(self, timestamp: u64) -> u64 {
         let ns = match self.unit {
             TimestampUnit::Coarse(ns) => timestamp.saturating_mul(ns),
             TimestampUnit::Fine(per_ns) => timestamp / per_ns,
@@ -453,18 +453,18 @@ mod tests {
             (0x80 | 127, u64::MAX, 0),
         ];
         for (tsresol, timestamp, ns) in table {
-            assert_eq!(Resolution::new(tsresol).at_ns(timestamp), ns, "{tsresol}");
+            assert_eq!(Resolution::new(tsresol).to_ns(timestamp), ns, "{tsresol}");
         }
     }
 
     #[test]
     fn offsets_move_both_ways_and_saturate() {
         let ns = Resolution::new(9);
-        assert_eq!(ns.with_offset_s(10).at_ns(5), 10_000_000_005);
-        assert_eq!(ns.with_offset_s(-1).at_ns(3_000_000_000), 2_000_000_000);
-        assert_eq!(ns.with_offset_s(-10).at_ns(5), 0);
-        assert_eq!(ns.with_offset_s(i64::MIN).at_ns(u64::MAX), 0);
-        assert_eq!(ns.with_offset_s(i64::MAX).at_ns(u64::MAX), u64::MAX);
-        assert_eq!(Resolution::new(0).at_ns(u64::MAX), u64::MAX);
+        assert_eq!(ns.with_offset_s(10).to_ns(5), 10_000_000_005);
+        assert_eq!(ns.with_offset_s(-1).to_ns(3_000_000_000), 2_000_000_000);
+        assert_eq!(ns.with_offset_s(-10).to_ns(5), 0);
+        assert_eq!(ns.with_offset_s(i64::MIN).to_ns(u64::MAX), 0);
+        assert_eq!(ns.with_offset_s(i64::MAX).to_ns(u64::MAX), u64::MAX);
+        assert_eq!(Resolution::new(0).to_ns(u64::MAX), u64::MAX);
     }
 }

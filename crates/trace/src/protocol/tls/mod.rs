@@ -251,7 +251,7 @@ impl Tls {
             Treatment::Broken => self.skip(segment.direction, upper),
             // Early data, before it is known how it is encrypted.
             Treatment::Opaque if matches!(self.sides[side].protection, Protection::None) => {
-                upper.lost(
+                upper.gap(
                     segment.direction,
                     self.sides[side].record.offset(),
                     UNKNOWN_BYTES,
@@ -322,7 +322,7 @@ impl Tls {
         if may_be_early && is_at_start && own.early_records < EARLY_RECORDS_MAX {
             own.early_records += 1;
             let offset = own.record.offset();
-            return upper.lost(segment.direction, offset, UNKNOWN_BYTES);
+            return upper.gap(segment.direction, offset, UNKNOWN_BYTES);
         }
         self.session.failed_records += 1;
         self.give_up(segment.direction, upper);
@@ -333,7 +333,7 @@ impl Tls {
         let own = &mut self.sides[direction as usize];
         own.protection = Protection::Opaque;
         self.session.refuse(Reason::AuthenticationFailed);
-        upper.lost(direction, own.record.offset(), UNKNOWN_BYTES);
+        upper.gap(direction, own.record.offset(), UNKNOWN_BYTES);
     }
 
     /// A record of known length cannot be opened.
@@ -347,7 +347,7 @@ impl Tls {
         cipher.skip();
         let bytes = cipher.content_bytes(length);
         if cipher.carries_data() && own.head[0] == APPLICATION_DATA && bytes > 0 {
-            upper.lost(direction, own.record.offset(), bytes as u64);
+            upper.gap(direction, own.record.offset(), bytes as u64);
         }
     }
 
@@ -387,7 +387,7 @@ impl Tls {
         self.session.has_gap = true;
         if let Protection::Sealed(cipher) = &mut own.protection {
             cipher.lose();
-            upper.lost(direction, offset, UNKNOWN_BYTES);
+            upper.gap(direction, offset, UNKNOWN_BYTES);
         }
     }
 

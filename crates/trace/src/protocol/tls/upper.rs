@@ -20,5 +20,5 @@ pub trait Upper {
     /// The next bytes, decrypted.
     fn content(&mut self, place: &Place, bytes: &[u8]);
     /// Plain bytes are missing: that many, or `UNKNOWN_BYTES`.
-    fn lost(&mut self, direction: Direction, offset: u64, bytes: u64);
+    fn gap(&mut self, direction: Direction, offset: u64, bytes: u64);
 }

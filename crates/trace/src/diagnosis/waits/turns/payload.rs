@@ -9,14 +9,14 @@ use crate::flow::event::{Direction, SegmentKind};
 
 impl Turns {
     /// Divides the time until payload came.
-    pub(super) fn payload(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+    pub(super) fn take_payload(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
         let segment = &pending.segment;
         let at = segment.at_ns;
         let since = match self.turn {
             Some(_) => self.payload_at[segment.direction as usize].max(self.mark),
             None => 0,
         };
-        self.payload_by_turn(pending, path, sink);
+        self.take_payload_by_turn(pending, path, sink);
         if let Some((from, to)) = pending.gap.closed {
             let times = (from.max(since), to.min(at));
             let is_weaker = |part: Part| part.is_of_sender() || part == Part::Unattributed;
@@ -25,26 +25,30 @@ impl Turns {
         }
     }
 
-    fn payload_by_turn(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+    fn take_payload_by_turn(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
         let segment = &pending.segment;
         let (at, packet) = (segment.at_ns, segment.packet);
         let is_busy = self.has_calls && pending.calls_before > 0;
         let begins = pending.starts_call || pending.is_control();
         match (self.turn, segment.direction) {
-            (None, _) if self.is_unclear() => self.until(Part::Unattributed, at, packet, sink),
-            (None, Direction::Request) => self.until(Part::ClientBeforeRequest, at, packet, sink),
+            (None, _) if self.is_unclear() => {
+                self.assign_until(Part::Unattributed, at, packet, sink)
+            }
+            (None, Direction::Request) => {
+                self.assign_until(Part::ClientBeforeRequest, at, packet, sink)
+            }
             // An alert, with nothing under way.
             (Some(Direction::Reply), _) if pending.has_alert && pending.is_control() => {
-                self.until(Part::BeforeClosing, at, packet, sink);
+                self.assign_until(Part::BeforeClosing, at, packet, sink);
             }
             (Some(_), Direction::Reply) if self.is_idle(pending) => {
-                self.until(Part::ServerUnasked, at, packet, sink);
+                self.assign_until(Part::ServerUnasked, at, packet, sink);
             }
             // More of a record that cannot be read before its end: no call has begun yet.
             (Some(Direction::Request), Direction::Request)
                 if self.tls.is_done() && self.is_idle(pending) =>
             {
-                self.within_message(pending, path, sink);
+                self.take_continuation(pending, path, sink);
             }
             (Some(_), Direction::Request) if self.is_idle(pending) => {
                 let part = Part::ClientBetweenRequests;
@@ -55,15 +59,15 @@ impl Turns {
                 self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
             }
             (Some(Direction::Reply), Direction::Request) if is_busy && begins => {
-                self.until(self.of_server(), at, packet, sink);
+                self.assign_until(self.server_part(), at, packet, sink);
             }
             (Some(Direction::Reply), Direction::Reply) if is_busy && self.ended_call => {
-                self.until(Part::Server, at, packet, sink);
+                self.assign_until(Part::Server, at, packet, sink);
             }
             (Some(Direction::Request), Direction::Reply)
                 if self.is_one_way() || self.is_unasked_again(at) =>
             {
-                self.until(Part::ServerUnasked, at, packet, sink);
+                self.assign_until(Part::ServerUnasked, at, packet, sink);
             }
             (None | Some(Direction::Request), Direction::Reply) => {
                 self.wait_for(Direction::Reply, Part::Server, pending, path, sink);
@@ -72,7 +76,7 @@ impl Turns {
                 let part = Part::ClientBetweenRequests;
                 self.wait_for(Direction::Request, part, pending, path, sink);
             }
-            (Some(_), _) => self.within_message(pending, path, sink),
+            (Some(_), _) => self.take_continuation(pending, path, sink),
         }
     }
 
@@ -101,7 +105,7 @@ impl Turns {
 
     /// What a side waited for that had sent something and sends more, with nothing in its way.
     /// A pause inside a message, where that is known; otherwise it had nothing to send.
-    fn paused(&mut self, pending: &Pending, ns: u64) -> Part {
+    fn classify_pause(&mut self, pending: &Pending, ns: u64) -> Part {
         self.pauses += 1;
         let is_short = self.pauses < ONE_WAY_MIN && ns < BETWEEN_MESSAGES_NS;
         let is_within = pending.gap.follows_full
@@ -125,7 +129,7 @@ impl Turns {
         self.has_calls && pending.calls_before == 0
     }
 
-    fn of_server(&self) -> Part {
+    fn server_part(&self) -> Part {
         if self.ended_call {
             Part::Server
         } else {
@@ -145,12 +149,12 @@ impl Turns {
         let (at, packet) = (pending.segment.at_ns, pending.segment.packet);
         let asked_at = self.payload_at[side.opposite() as usize];
         let arrived = asked_at.saturating_add(path.sender_rtt(side));
-        self.until(Part::Path, arrived.min(at), packet, sink);
-        self.until(part, at, packet, sink);
+        self.assign_until(Part::Path, arrived.min(at), packet, sink);
+        self.assign_until(part, at, packet, sink);
     }
 
     /// The same side goes on sending.
-    fn within_message(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
+    fn take_continuation(&mut self, pending: &Pending, path: &Path, sink: &mut Sink) {
         let segment = &pending.segment;
         let (at, packet, direction) = (segment.at_ns, segment.packet, segment.direction);
         let transfer = match direction {
@@ -161,22 +165,22 @@ impl Turns {
         let is_prompt = at.saturating_sub(since) < path.slack(direction);
         let is_new = matches!(segment.kind, SegmentKind::Data | SegmentKind::Ahead);
         if is_prompt || !is_new {
-            self.until(transfer, at, packet, sink);
+            self.assign_until(transfer, at, packet, sink);
         } else if self.has_sent.contains(&false) {
             // One side alone does not show who waited for whom.
-            self.until(Part::Unattributed, at, packet, sink);
+            self.assign_until(Part::Unattributed, at, packet, sink);
         } else if let Some(free) = pending.gap.free_from {
             let free = free.clamp(self.mark, at);
             if at - free < path.slack(direction) {
                 // The acknowledgment of all that was on its way released it.
-                return self.until(Part::CongestionLimited, at, packet, sink);
+                return self.assign_until(Part::CongestionLimited, at, packet, sink);
             }
-            self.until(transfer, free, packet, sink);
-            let part = self.paused(pending, at - free);
-            self.until(part, at, packet, sink);
+            self.assign_until(transfer, free, packet, sink);
+            let part = self.classify_pause(pending, at - free);
+            self.assign_until(part, at, packet, sink);
         } else {
             // Acknowledgments released it: the flight was as large as it could be.
-            self.until(Part::CongestionLimited, at, packet, sink);
+            self.assign_until(Part::CongestionLimited, at, packet, sink);
         }
     }
 }
