@@ -11,7 +11,7 @@ use crate::diagnosis::stall::Stalls;
 use crate::flow::event::{Direction, Segment, SegmentKind};
 
 #[derive(Debug)]
-pub(crate) struct DirectionState {
+pub(crate) struct StallFinder {
     pub(crate) sender: Sender,
     pub(crate) congestion: Congestion,
     pub(crate) losses: Losses,
@@ -19,10 +19,10 @@ pub(crate) struct DirectionState {
     pub(crate) boundaries: WriteBoundaries,
 }
 
-impl DirectionState {
+impl StallFinder {
     /// `segment_bytes`: the MSS option of the receiver's SYN.
-    pub(crate) fn new(direction: Direction, segment_bytes: Option<u16>) -> DirectionState {
-        DirectionState {
+    pub(crate) fn new(direction: Direction, segment_bytes: Option<u16>) -> StallFinder {
+        StallFinder {
             sender: Sender::new(direction, segment_bytes),
             congestion: Congestion::default(),
             losses: Losses::default(),

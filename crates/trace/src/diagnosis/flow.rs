@@ -10,14 +10,14 @@ use crate::diagnosis::causes::identification::{Identifications, Late};
 use crate::diagnosis::causes::reply::ReplyDelays;
 use crate::diagnosis::causes::small_segments;
 use crate::diagnosis::causes::windows::{FlowControl, Frame};
-use crate::diagnosis::direction::DirectionState;
+use crate::diagnosis::direction::StallFinder;
 use crate::diagnosis::messages::{Carrier, FlowMessages};
 use crate::diagnosis::names::Lookup;
 use crate::diagnosis::path::Path;
 use crate::diagnosis::sender::{Sender, Sent};
 use crate::diagnosis::stall::{Stall, Stalls};
 use crate::diagnosis::waits::{
-    Division, ExchangeTime, FlowAccount, Gap, Part, Sink, Turns, WaitSums,
+    Division, ExchangeTime, FlowAccount, Part, SendLimits, Sink, Turns, WaitSums,
 };
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::host::{HostWindows, WindowKind};
@@ -44,7 +44,7 @@ pub(crate) struct Flow {
     pub(crate) pair: Option<usize>,
     pub(crate) handshake: Handshake,
     /// By the direction that they send in.
-    pub(crate) directions: [DirectionState; 2],
+    pub(crate) directions: [StallFinder; 2],
     pub(crate) ends: [Option<At>; 2],
     /// The first FIN or RST, ns.
     pub(crate) closed_at: Option<u64>,
@@ -105,12 +105,12 @@ impl Flow {
         }
     }
 
-    fn build_directions(opening: &Opening, known: [Identifications; 2]) -> [DirectionState; 2] {
+    fn build_directions(opening: &Opening, known: [Identifications; 2]) -> [StallFinder; 2] {
         let mut directions = [Direction::Request, Direction::Reply].map(|direction| {
             // What one side takes is as a rule what the other takes.
             let [own, other] =
                 [direction, direction.opposite()].map(|way| opening.mss[way as usize]);
-            DirectionState::new(direction, other.or(own))
+            StallFinder::new(direction, other.or(own))
         });
         for (state, known) in directions.iter_mut().zip(known) {
             state.identifications.learn(&known);
@@ -365,12 +365,12 @@ impl Flow {
     }
 
     /// What its sender could have done before a segment.
-    fn gap_before(&self, segment: &Segment) -> Gap {
+    fn gap_before(&self, segment: &Segment) -> SendLimits {
         let closed_since = [0, 1].map(|way| self.closed_since(way));
         if segment.bytes == 0 {
-            return Gap {
+            return SendLimits {
                 closed_since,
-                ..Gap::default()
+                ..SendLimits::default()
             };
         }
         let sender = &self.directions[segment.direction as usize].sender;
@@ -379,7 +379,7 @@ impl Flow {
             .map_or(0, |last| segment.at_ns.saturating_sub(last.at));
         // The search costs time, and a short silence needs no reason.
         let is_prompt = silent < self.path.slack(segment.direction);
-        Gap {
+        SendLimits {
             free_from: (!is_prompt)
                 .then(|| free_from(sender, segment.at_ns, &self.path))
                 .flatten(),

@@ -41,11 +41,11 @@ use crate::flow::map::FlowMap;
 use crate::host::{HostWindows, Timeline, WindowKind};
 use crate::protocol::dns;
 use crate::protocol::exchange::{
-    ContinueWait, Ending, Exchange, ExchangeObserver, Message, Pdu, StreamBytes, StreamMessage,
+    ContinueWait, Ending, Exchange, ExchangeHalf, ExchangeObserver, Pdu, StreamBytes, StreamMessage,
 };
 use crate::protocol::layer::Layer;
 use causes::connection_setup::{Reuse, SingleUse};
-use causes::fragments::{Fragmented, Fragments};
+use causes::fragments::{FragmentedSegment, Fragments};
 use causes::identification::Identifications;
 use causes::reply;
 use causes::windows::Frame;
@@ -302,7 +302,7 @@ impl Diagnosis {
     }
 
     /// A segment that came in fragments, if its connection is known.
-    fn count_fragmented(&mut self, found: &Fragmented) {
+    fn count_fragmented(&mut self, found: &FragmentedSegment) {
         let flows = &self.flows;
         let ends = self.ends.get_or_insert_with(|| {
             let open = flows.ids().into_iter();
@@ -600,7 +600,7 @@ impl ExchangeObserver for Diagnosis {
         }
     }
 
-    fn message_unpaired(&mut self, flow: FlowId, _message: Message) {
+    fn message_unpaired(&mut self, flow: FlowId, _half: ExchangeHalf) {
         if let Some(flow) = self.flows.get_mut(flow) {
             flow.turns.lose_calls();
         }

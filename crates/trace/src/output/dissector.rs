@@ -18,7 +18,7 @@ use crate::flow::event::{
 use crate::flow::map::FlowMap;
 use crate::protocol::Protocols;
 use crate::protocol::exchange::{
-    ContinueWait, Ending, Exchange, ExchangeObserver, Message, Pdu, StreamBytes, StreamMessage,
+    ContinueWait, Ending, Exchange, ExchangeHalf, ExchangeObserver, Pdu, StreamBytes, StreamMessage,
 };
 use crate::protocol::layer::Layer;
 use crate::protocol::tls::keylog::KeyLog;
@@ -307,9 +307,9 @@ impl<D: ExchangeObserver> ExchangeObserver for Collectors<D> {
         self.load.replies_over(flow);
     }
 
-    fn message_unpaired(&mut self, flow: FlowId, message: Message) {
-        self.exchange_counts.count_unpaired(message);
-        self.diagnosis.message_unpaired(flow, message);
+    fn message_unpaired(&mut self, flow: FlowId, half: ExchangeHalf) {
+        self.exchange_counts.count_unpaired(half);
+        self.diagnosis.message_unpaired(flow, half);
     }
 
     fn track_lost(&mut self, flow: FlowId) {

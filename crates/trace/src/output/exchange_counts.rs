@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 
 use super::document::traffic::{Connections, ExchangeSums, LatencyBin, Named, Unpaired, Writes};
 use super::quantiles::Quantiles;
-use crate::protocol::exchange::{Ending, Exchange, Extent, Message, Protocol};
+use crate::protocol::exchange::{Ending, Exchange, ExchangeHalf, Extent, Protocol};
 
 /// Names that are counted separately.
 const NAMES_MAX: usize = 64;
@@ -168,10 +168,10 @@ impl ExchangeCounts {
         }
     }
 
-    pub(super) fn count_unpaired(&mut self, message: Message) {
-        match message {
-            Message::Request => self.unpaired.requests += 1,
-            Message::Reply => self.unpaired.replies += 1,
+    pub(super) fn count_unpaired(&mut self, half: ExchangeHalf) {
+        match half {
+            ExchangeHalf::Request => self.unpaired.requests += 1,
+            ExchangeHalf::Reply => self.unpaired.replies += 1,
         }
     }
 

@@ -116,7 +116,7 @@ pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
     // Layer by layer: the first one that cannot be read names the class under which the
     // frame is counted (`OtherPackets`).
     let link = link_payload(record.link_type, record.data);
-    let whole = Part {
+    let whole = FrameRest {
         captured: record.data,
         wire_bytes: record.wire_bytes,
         header_bytes: 0,
@@ -130,7 +130,7 @@ pub fn decode<'a>(record: &Record<'a>) -> Decoded<'a> {
 
 /// The rest of a frame from an IP packet on, or from what that carries.
 #[derive(Debug, Clone, Copy)]
-struct Part<'a> {
+struct FrameRest<'a> {
     /// From there on, as far as captured.
     captured: &'a [u8],
     /// From there on, bytes on the wire. This and the captured length differ wherever a snap
@@ -143,9 +143,9 @@ struct Part<'a> {
     network: u64,
 }
 
-impl<'a> Part<'a> {
+impl<'a> FrameRest<'a> {
     #[inline]
-    fn behind(self, payload: LinkPayload) -> Result<Part<'a>, Other> {
+    fn behind(self, payload: LinkPayload) -> Result<FrameRest<'a>, Other> {
         let bytes = match payload {
             LinkPayload::Ip { header_bytes } => header_bytes,
             LinkPayload::Other => return Err(Other::Link),
@@ -153,7 +153,7 @@ impl<'a> Part<'a> {
             LinkPayload::Cut => return Err(Other::Cut),
             LinkPayload::Unknown => return Err(Other::UnknownLink),
         };
-        Ok(Part {
+        Ok(FrameRest {
             captured: self.captured.get(bytes..).ok_or(Other::Cut)?,
             wire_bytes: self.wire_bytes.saturating_sub(bytes as u32),
             header_bytes: self.header_bytes + bytes,
@@ -162,16 +162,16 @@ impl<'a> Part<'a> {
     }
 
     /// In that network, where a tunnel states one.
-    fn in_network(self, network: u64) -> Part<'a> {
+    fn in_network(self, network: u64) -> FrameRest<'a> {
         match network {
             0 => self,
-            network => Part { network, ..self },
+            network => FrameRest { network, ..self },
         }
     }
 
     /// What an IP packet here carries.
-    fn payload_of(self, ip: &Ip<'a>) -> Part<'a> {
-        Part {
+    fn payload_of(self, ip: &Ip<'a>) -> FrameRest<'a> {
+        FrameRest {
             captured: ip.payload,
             wire_bytes: ip.payload_bytes,
             header_bytes: self.header_bytes + ip.header_bytes,
@@ -183,7 +183,7 @@ impl<'a> Part<'a> {
 /// Reads an IP packet with at most that number of others around the innermost one.
 // What is read is returned as it is, and not in a `Result`: it is large, and would be copied.
 #[inline(always)]
-fn decode_packet<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
+fn decode_packet<'a>(record: &Record<'a>, part: FrameRest<'a>, tunnels_left: u8) -> Decoded<'a> {
     let ip = match network::parse(part.captured, part.wire_bytes) {
         Ok(ip) => ip,
         Err(NoIp::Fragment) => return decode_fragment(record, part, tunnels_left),
@@ -200,7 +200,7 @@ fn decode_packet<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> D
 fn decode_tunnel<'a>(
     record: &Record<'a>,
     ip: &Ip<'a>,
-    part: Part<'a>,
+    part: FrameRest<'a>,
     tunnels_left: u8,
 ) -> Decoded<'a> {
     let inside = tunnel::of_protocol(ip.protocol, ip.payload);
@@ -216,7 +216,11 @@ fn decode_tunnel<'a>(
 
 #[cold]
 #[inline(never)]
-fn decode_inner_packet<'a>(record: &Record<'a>, inner: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
+fn decode_inner_packet<'a>(
+    record: &Record<'a>,
+    inner: FrameRest<'a>,
+    tunnels_left: u8,
+) -> Decoded<'a> {
     match tunnels_left.checked_sub(1) {
         Some(left) => decode_packet(record, inner, left),
         None => Decoded::Other(Other::Malformed),
@@ -226,7 +230,7 @@ fn decode_inner_packet<'a>(record: &Record<'a>, inner: Part<'a>, tunnels_left: u
 /// Of TCP, or the first one of a tunnel's packet: that has the headers of the packet inside, whose
 /// payload it cuts. Else it is only counted.
 #[cold]
-fn decode_fragment<'a>(record: &Record<'a>, part: Part<'a>, tunnels_left: u8) -> Decoded<'a> {
+fn decode_fragment<'a>(record: &Record<'a>, part: FrameRest<'a>, tunnels_left: u8) -> Decoded<'a> {
     if let Some(ip) =
         network::first_fragment(part.captured).filter(|ip| ip.protocol != protocol::TCP)
     {
@@ -256,7 +260,7 @@ const UDP_HEADER_BYTES: usize = 8;
 fn decode_datagram_or_tunnel<'a>(
     record: &Record<'a>,
     ip: &Ip<'a>,
-    part: Part<'a>,
+    part: FrameRest<'a>,
     tunnels_left: u8,
 ) -> Decoded<'a> {
     let datagram = match decode_datagram(record, ip) {
@@ -314,7 +318,7 @@ fn way(link_header: Option<&[u8]>, hop_limit: u8, network: u64) -> u64 {
 }
 
 #[inline]
-fn decode_tcp<'a>(record: &Record<'a>, ip: &Ip<'a>, part: Part<'a>) -> Decoded<'a> {
+fn decode_tcp<'a>(record: &Record<'a>, ip: &Ip<'a>, part: FrameRest<'a>) -> Decoded<'a> {
     // A radiotap header may claim to be longer than any header is.
     let Ok(link_header_bytes) = u16::try_from(part.header_bytes) else {
         return Decoded::Other(Other::Malformed);

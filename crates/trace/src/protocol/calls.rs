@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 use super::messages::{Follower, GrpcMessages, Source};
 use crate::flow::event::{Direction, FlowId, Segment};
 use crate::protocol::exchange::{
-    Ending, Exchange, ExchangeObserver, Extent, Message, MessageFraming, Protocol,
+    Ending, Exchange, ExchangeHalf, ExchangeObserver, Extent, MessageFraming, Protocol,
 };
 use crate::protocol::layer::Content;
 
@@ -280,7 +280,7 @@ impl Calls {
     /// The call is given up: the capture lacks what would identify its reply.
     pub(super) fn abandon(&mut self, place: usize, listener: &mut impl ExchangeObserver) {
         if self.get(place).is_some_and(|call| !call.is_answered()) {
-            listener.message_unpaired(self.flow, Message::Request);
+            listener.message_unpaired(self.flow, ExchangeHalf::Request);
         }
         self.finish(place, Ending::Unseen, listener);
     }

@@ -264,7 +264,7 @@ pub struct StreamBytes {
 
 /// A half of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Message {
+pub enum ExchangeHalf {
     /// What the client asks.
     Request,
     /// What the server answers.
@@ -295,7 +295,7 @@ pub trait ExchangeObserver {
 
     /// A message has no counterpart: the capture lacks it, or does not show which it
     /// is. The exchange of a request is also reported, with [`Ending::Unseen`].
-    fn message_unpaired(&mut self, _flow: FlowId, _message: Message) {}
+    fn message_unpaired(&mut self, _flow: FlowId, _half: ExchangeHalf) {}
 
     /// Bytes are missing, and it is not known where the next message begins.
     fn track_lost(&mut self, _flow: FlowId) {}

@@ -6,7 +6,7 @@ use wirelab_wire::giop::{HEADER_BYTES, Kind as MessageKind, MessageHeader, Versi
 
 use super::calls::{Calls, name};
 use super::cursor::Cursor;
-use crate::protocol::exchange::{ExchangeObserver, Message, Pdu};
+use crate::protocol::exchange::{ExchangeHalf, ExchangeObserver, Pdu};
 use crate::protocol::layer::{Content, Kind};
 
 /// Bytes of a request's or reply's own header that are waited for.
@@ -237,7 +237,7 @@ impl Giop {
                 if call.is_none() {
                     cursor
                         .listener
-                        .message_unpaired(cursor.flow, Message::Reply);
+                        .message_unpaired(cursor.flow, ExchangeHalf::Reply);
                 }
                 let status = u16::try_from(head.status).unwrap_or(u16::MAX);
                 call.map(|call| {

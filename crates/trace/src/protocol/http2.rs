@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 use super::detect::is_frame;
 use super::fields::{Block, FieldReader};
 use crate::protocol::exchange::{
-    Ending, ExchangeObserver, Message, MessageFraming, Pdu, StreamBytes,
+    Ending, ExchangeHalf, ExchangeObserver, MessageFraming, Pdu, StreamBytes,
 };
 use crate::protocol::layer::{Kind, Layer};
 
@@ -331,7 +331,7 @@ impl Http2 {
             // Not the late reply to a call that was reset.
             cursor
                 .listener
-                .message_unpaired(cursor.flow, Message::Reply);
+                .message_unpaired(cursor.flow, ExchangeHalf::Reply);
         }
         if block.end_stream {
             calls.end(side, block.stream, cursor.listener);

@@ -12,7 +12,7 @@
 use super::body::StreamBody;
 use super::calls::{Call, Calls};
 use super::cursor::Cursor;
-use crate::protocol::exchange::{Ending, ExchangeObserver, Extent, Message};
+use crate::protocol::exchange::{Ending, ExchangeHalf, ExchangeObserver, Extent};
 
 /// What is known of one connection. Side 0 asks, 1 answers.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ impl Pairing {
         self.is_ambiguous = true;
         cursor
             .listener
-            .message_unpaired(cursor.flow, Message::Reply);
+            .message_unpaired(cursor.flow, ExchangeHalf::Reply);
     }
 
     pub(super) fn extent<'a>(&self, side: usize, calls: &'a mut Calls) -> Option<&'a mut Extent> {

@@ -14,7 +14,7 @@ type Name = (IpAddr, IpAddr, u32);
 
 /// What has come of one datagram.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct OpenDatagram {
     first: At,
     ports: Option<[u16; 2]>,
     seen: u32,
@@ -23,7 +23,7 @@ struct Part {
 
 /// A segment that came in fragments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fragmented {
+pub(crate) struct FragmentedSegment {
     pub(crate) source: SocketAddr,
     pub(crate) destination: SocketAddr,
     /// When the first fragment came, ns, and its packet.
@@ -35,20 +35,20 @@ pub(crate) struct Fragmented {
 /// Puts together which fragments belong to each other, not what they hold.
 #[derive(Debug, Default)]
 pub(crate) struct Fragments {
-    open: HashMap<Name, Part>,
+    open: HashMap<Name, OpenDatagram>,
     order: VecDeque<Name>,
 }
 
 impl Fragments {
     /// One fragment. Returns the segment whose last one it is.
-    pub(crate) fn take(&mut self, fragment: &Fragment) -> Option<Fragmented> {
+    pub(crate) fn take(&mut self, fragment: &Fragment) -> Option<FragmentedSegment> {
         let at = (fragment.at_ns, fragment.packet);
         let name = (fragment.source, fragment.destination, fragment.number);
         if !self.open.contains_key(&name) {
             self.forget_oldest();
             self.order.push_back(name);
         }
-        let part = self.open.entry(name).or_insert(Part {
+        let part = self.open.entry(name).or_insert(OpenDatagram {
             first: at,
             ports: None,
             seen: 0,
@@ -65,7 +65,7 @@ impl Fragments {
         }
         self.open.remove(&name);
         let [source, destination] = part.ports?;
-        Some(Fragmented {
+        Some(FragmentedSegment {
             source: SocketAddr::new(fragment.source, source),
             destination: SocketAddr::new(fragment.destination, destination),
             first: part.first,

@@ -49,13 +49,13 @@ struct Loss {
 
 /// Of one connection.
 #[derive(Debug, Default)]
-pub(super) struct Losses {
+pub(super) struct BlockingLosses {
     passed: VecDeque<Passed>,
     frames: VecDeque<StreamBytes>,
     waiting: VecDeque<Loss>,
 }
 
-impl Losses {
+impl BlockingLosses {
     #[inline]
     pub(super) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()

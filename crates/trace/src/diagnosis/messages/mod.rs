@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 pub use sums::{MessageGroup, MessageSums, TimedMessage};
 
-use blocked::Losses;
+use blocked::BlockingLosses;
 use clumps::Clumps;
 use proxies::{Arrival, Forwarded, Proxies};
 
@@ -39,7 +39,7 @@ struct Waiting {
 pub(crate) struct FlowMessages {
     waiting: VecDeque<Waiting>,
     is_websocket: bool,
-    losses: Losses,
+    losses: BlockingLosses,
     clumps: Clumps,
     forwarded: Forwarded,
 }

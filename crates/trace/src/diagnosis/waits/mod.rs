@@ -24,7 +24,7 @@ pub use part::Part;
 pub use sums::{Division, FlowTimes, LongWait, WaitSums};
 pub use tail::{ExchangeSum, Tail, TimedExchange};
 
-pub(crate) use pending::Gap;
+pub(crate) use pending::SendLimits;
 pub(crate) use ring::{Wait, WaitRing};
 pub(crate) use sums::{FlowAccount, LONG_PATH_MIN_NS, Sink};
 pub(crate) use tail::ExchangeTime;

@@ -14,7 +14,7 @@ const TICKET_BYTES_MAX: u16 = 300;
 
 /// What a sender could have done in the gap before its segment.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Gap {
+pub(crate) struct SendLimits {
     /// From when on nothing but its application kept it from sending, ns.
     pub(crate) free_from: Option<u64>,
     /// The receiver's window was closed from then until then, ns.
@@ -30,7 +30,7 @@ pub(crate) struct Gap {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
     pub(super) segment: Segment,
-    pub(super) gap: Gap,
+    pub(super) gap: SendLimits,
     pub(super) calls_before: u32,
     pub(super) starts_call: bool,
     pub(super) ends_call: bool,
@@ -60,7 +60,7 @@ pub(super) struct Records {
 }
 
 impl Pending {
-    pub(super) fn new(segment: &Segment, gap: Gap, calls_before: u32) -> Pending {
+    pub(super) fn new(segment: &Segment, gap: SendLimits, calls_before: u32) -> Pending {
         Pending {
             segment: *segment,
             gap,

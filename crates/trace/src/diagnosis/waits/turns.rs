@@ -4,7 +4,7 @@ mod payload;
 
 use super::dead_ends::DeadEnds;
 use super::part::Part;
-use super::pending::{Gap, Pending};
+use super::pending::{Pending, SendLimits};
 use super::race::Race;
 use super::ring::{Wait, WaitRing};
 use super::sums::Sink;
@@ -125,7 +125,13 @@ impl Turns {
 
     /// A packet; `gap` is what its sender could have done before it.
     #[inline]
-    pub(crate) fn take(&mut self, segment: &Segment, gap: Gap, path: &Path, sink: &mut Sink) {
+    pub(crate) fn take(
+        &mut self,
+        segment: &Segment,
+        gap: SendLimits,
+        path: &Path,
+        sink: &mut Sink,
+    ) {
         let at = segment.at_ns;
         if self.began.is_none() {
             self.begin(segment, sink);

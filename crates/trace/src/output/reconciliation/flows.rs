@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::log::{Call, ConnectionKey};
-use super::sums::Times;
+use super::sums::Durations;
 use crate::flow::event::{Direction, FlowId, Opening, Segment};
 use crate::flow::map::FlowMap;
 use crate::output::quantiles::Quantiles;
@@ -12,7 +12,7 @@ use crate::packet::Flags;
 const CLOSED_MAX: usize = 1 << 14;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
+pub(super) struct KnownFlow {
     /// By the sender: the port that asks where requests go that way.
     ports: [u16; 2],
     /// Now, and before the capture lacked requests: exchanges are reported late.
@@ -41,7 +41,7 @@ enum HandshakeState {
     Over,
 }
 
-impl Known {
+impl KnownFlow {
     pub(super) fn port(&self, caller: Direction) -> u16 {
         self.ports[caller as usize]
     }
@@ -78,15 +78,15 @@ impl Known {
 
 #[derive(Debug, Default)]
 pub(super) struct Flows {
-    flows: FlowMap<Known>,
+    flows: FlowMap<KnownFlow>,
     closed: VecDeque<FlowId>,
-    to_server: Times,
-    to_client: Times,
+    to_server: Durations,
+    to_client: Durations,
 }
 
 impl Flows {
     pub(super) fn opened(&mut self, flow: FlowId, opening: &Opening) {
-        let known = Known {
+        let known = KnownFlow {
             ports: [opening.client.port(), opening.server.port()],
             numbering: [Numbering {
                 from: 0,
@@ -100,11 +100,11 @@ impl Flows {
         self.flows.insert(flow, known);
     }
 
-    pub(super) fn get(&self, flow: FlowId) -> Option<&Known> {
+    pub(super) fn get(&self, flow: FlowId) -> Option<&KnownFlow> {
         self.flows.get(flow)
     }
 
-    pub(super) fn get_mut(&mut self, flow: FlowId) -> Option<&mut Known> {
+    pub(super) fn get_mut(&mut self, flow: FlowId) -> Option<&mut KnownFlow> {
         self.flows.get_mut(flow)
     }
 
@@ -143,7 +143,7 @@ impl Flows {
     }
 
     pub(super) fn handshakes(&self) -> [Option<Quantiles>; 2] {
-        [&self.to_server, &self.to_client].map(Times::quantiles)
+        [&self.to_server, &self.to_client].map(Durations::quantiles)
     }
 }
 

@@ -30,7 +30,7 @@ use crate::flow::event::{
 };
 use crate::packet::Packet;
 use crate::protocol::exchange::{
-    ContinueWait, Ending, Exchange, ExchangeObserver as Listener, Message, Pdu,
+    ContinueWait, Ending, Exchange, ExchangeHalf, ExchangeObserver as Listener, Pdu,
 };
 use crate::protocol::layer::Layer;
 use pairs::Pairs;
@@ -149,8 +149,8 @@ impl<R: Read> Listener for Reconciler<R> {
         self.diagnosis.call_ended(flow, ordinal, ending);
     }
 
-    fn message_unpaired(&mut self, flow: FlowId, message: Message) {
-        self.diagnosis.message_unpaired(flow, message);
+    fn message_unpaired(&mut self, flow: FlowId, half: ExchangeHalf) {
+        self.diagnosis.message_unpaired(flow, half);
     }
 
     fn layer(&mut self, flow: FlowId, layer: Layer, bytes: u32, segment: &Segment) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::document::{Calls, ClockBounds, Exchanges, Handshakes, Reconciliation, StallSums};
-use super::flows::{Flows, Known};
+use super::flows::{Flows, KnownFlow};
 use super::log::{Call, TIME_MAX};
 use super::phases::{Interval, Parts, clip_to_call, is_stall};
 use super::sums::{Signed, Sums};
@@ -94,7 +94,7 @@ impl Pairs {
         }
         let counts = &mut self.counts.0;
         self.calls.push(call.port, call, |_| counts.given_up += 1);
-        let is_of_it = |packets: &Packets, known: Option<&Known>| {
+        let is_of_it = |packets: &Packets, known: Option<&KnownFlow>| {
             is_numbered(packets, known) && may_match(&call, packets, known)
         };
         if let Some(packets) = self.take_waiting(call.port, is_of_it) {
@@ -102,7 +102,7 @@ impl Pairs {
         }
         // Calls are logged in the order of their ends, so that one which was sent
         // later says that those which could have been the exchange are known.
-        let is_decided = |packets: &Packets, known: Option<&Known>| {
+        let is_decided = |packets: &Packets, known: Option<&KnownFlow>| {
             !is_numbered(packets, known) && call.sent > packets.request.0
         };
         while let Some(packets) = self.take_waiting(call.port, is_decided) {
@@ -113,7 +113,7 @@ impl Pairs {
     fn take_waiting(
         &mut self,
         port: u16,
-        is_it: impl Fn(&Packets, Option<&Known>) -> bool,
+        is_it: impl Fn(&Packets, Option<&KnownFlow>) -> bool,
     ) -> Option<Packets> {
         let place = self
             .exchanges
@@ -265,11 +265,11 @@ fn contradiction_ns(call: &Call, packets: &Packets) -> u64 {
     early.max(last.saturating_sub(call.done))
 }
 
-fn is_numbered(packets: &Packets, known: Option<&Known>) -> bool {
+fn is_numbered(packets: &Packets, known: Option<&KnownFlow>) -> bool {
     known.is_some_and(|known| known.ordinal_offset(packets.ordinal).is_some())
 }
 
-fn may_match(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
+fn may_match(call: &Call, packets: &Packets, known: Option<&KnownFlow>) -> bool {
     let key = known.and_then(|known| known.key);
     let ordinal_offset = known.and_then(|known| known.ordinal_offset(packets.ordinal));
     let allowed = match ordinal_offset {
@@ -284,7 +284,7 @@ fn may_match(call: &Call, packets: &Packets, known: Option<&Known>) -> bool {
     key.is_none_or(|key| key == call.key) && contradiction_ns(call, packets) <= allowed
 }
 
-fn packets(exchange: &Exchange, known: &Known, attributions: &[Attribution]) -> Packets {
+fn packets(exchange: &Exchange, known: &KnownFlow, attributions: &[Attribution]) -> Packets {
     let times = |extent: &Extent| {
         let [first, last] = [extent.first_at_ns, extent.last_at_ns];
         (first.min(TIME_MAX), last.min(TIME_MAX))

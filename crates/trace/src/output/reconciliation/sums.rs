@@ -7,27 +7,27 @@ use super::phases::{PHASES, Parts, Phase};
 use crate::output::quantiles::Quantiles;
 
 #[derive(Debug)]
-pub(super) struct Times {
+pub(super) struct Durations {
     /// Signed, ns.
     sum: i128,
     sizes: Histogram<u64>,
 }
 
-impl Default for Times {
+impl Default for Durations {
     fn default() -> Self {
         let sizes = Histogram::new(3).expect("3 digits are within 0 to 5");
-        Times { sum: 0, sizes }
+        Durations { sum: 0, sizes }
     }
 }
 
-impl Times {
+impl Durations {
     /// The longest that is distinguished: a day.
     const NS_MAX: u64 = 86_400_000_000_000;
 
     pub(super) fn add(&mut self, ns: i64) {
         self.sum += i128::from(ns);
         // A histogram that resizes itself takes every value.
-        let _ = self.sizes.record(ns.unsigned_abs().min(Times::NS_MAX));
+        let _ = self.sizes.record(ns.unsigned_abs().min(Durations::NS_MAX));
     }
 
     /// The absolute value that this part of all is at most, ns.
@@ -69,8 +69,8 @@ const LEAST: f64 = 0.01;
 
 #[derive(Debug, Default)]
 pub(super) struct Signed {
-    below: Times,
-    above: Times,
+    below: Durations,
+    above: Durations,
 }
 
 impl Signed {
@@ -103,9 +103,9 @@ impl Signed {
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     calls: u64,
-    response: Times,
-    phases: [Times; PHASES],
-    residual: Times,
+    response: Durations,
+    phases: [Durations; PHASES],
+    residual: Durations,
 }
 
 impl Sums {
@@ -128,7 +128,7 @@ impl Sums {
         let total = self.response.sum.max(1) as f64;
         let known = Phase::ALL.into_iter().zip(&self.phases);
         let phases = known.filter(|(_, times)| !times.is_empty());
-        let part = |(phase, times): (Phase, &Times)| Part {
+        let part = |(phase, times): (Phase, &Durations)| Part {
             phase,
             share: times.sum as f64 / total,
             spent: times.summarize(self.calls),
