@@ -235,7 +235,7 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let limited = async { tokio::time::timeout(Duration::from_mins(1), future).await };
+    let limited = async { tokio::time::timeout(Duration::from_secs(60), future).await };
     let ended = runtime.expect("a runtime").block_on(limited);
     ended.expect("the service answers within a minute")
 }
