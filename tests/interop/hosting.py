@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -26,11 +27,19 @@ Json = dict[str, Any]
 class Hosted:
     """A running service of ours. Use as a context manager."""
 
-    def __init__(self, service: Service, stack: Stack, contract: str, tls: Certificates | None):
+    def __init__(
+        self,
+        service: Service,
+        stack: Stack,
+        contract: str,
+        tls: Certificates | None,
+        keys: Mapping[str, str],
+    ):
         self.service = service
         self.stack = stack
         self.contract = contract
         self.tls = tls
+        self.keys = keys
 
     def __enter__(self) -> Hosted:
         return self
@@ -106,7 +115,7 @@ class Host:
             program, configuration, ProcessOptions(log=log), interruption=Interruption()
         )
         tls = self._scratch.certificates() if stack.axes.security != "none" else None
-        return Hosted(service, stack, contract, tls)
+        return Hosted(service, stack, contract, tls, listen.keys)
 
     def program(self, reference: str, contract: str) -> Program:
         """The built service, not started. Skips the test where it cannot be built here."""

@@ -88,6 +88,30 @@ def test_counts_of_a_client_are_those_of_the_service_as_the_engines_are(
 
 
 @pytest.mark.parametrize(
+    ("value", "algorithms"),
+    [
+        ("username-token", ()),
+        ("signature", ("rsa-sha256", "2048 bits")),
+        ("encryption", ("aes256-gcm", "rsa-oaep", "2048 bits")),
+        ("signature-encryption", ("rsa-sha256", "aes256-gcm", "rsa-oaep")),
+    ],
+)
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_messages_of_the_caller_in_java_are_secured(
+    tmp_path: Path, value: str, algorithms: tuple[str, ...]
+) -> None:
+    """Both ends name WSS4J, and the service its algorithms. Keys are nowhere in the run."""
+    stack = f"soap@java?caller=java&ws_security={value}"
+    trial = only(run(tmp_path / "run", stack, **WARMING))
+    agree(trial)
+    stated = str((trial.service.set or {}).get("ws_security", ""))
+    assert all(algorithm in stated for algorithm in algorithms)
+    libraries = (trial.service.libraries, trial.engine.libraries)
+    assert all("wss4j" in str(named) for named in libraries)
+    assert not [path for path in tmp_path.rglob("*") if path.suffix == ".p12"]
+
+
+@pytest.mark.parametrize(
     "stack",
     [
         "rest@rust?codec=text&caller=go",

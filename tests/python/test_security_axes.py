@@ -17,6 +17,7 @@ import pytest
 
 from wirelab.cli import main
 from wirelab.errors import EXIT_OK, StackError
+from wirelab.stack import manifests
 from wirelab.stack.reference import Stack
 
 pytestmark = pytest.mark.usefixtures("real_engine", "no_orphans")
@@ -146,9 +147,20 @@ def test_messages_of_soap_have_a_username_token(
     [
         ("rest@rust?ws_security=username-token", "only messages of soap"),
         ("rest@rust?client.tls_resumption=on", "no TLS session to resume"),
-        ("soap@java?ws_security=username-token&caller=java", "no header of SOAP|caller"),
+        ("soap@java?codec=soap-encoded&ws_security=username-token&caller=java", "Axis 1.4 has no"),
+        ("soap@java?codec=soap-encoded&ws_security=signature&caller=java", "Axis 1.4 has no"),
+        ("soap@java?ws_security=signature", "engine neither signs nor encrypts.*\n.*caller=java"),
+        ("rest@java?ws_security=encryption&caller=java", "only messages of soap"),
     ],
 )
 def test_security_without_its_place_is_refused(stack: str, reason: str) -> None:
     with pytest.raises(StackError, match=reason):
         Stack.parse(stack)
+
+
+@pytest.mark.parametrize("value", ["signature", "encryption", "signature-encryption"])
+@pytest.mark.parametrize("language", ["rust", "go"])
+def test_services_without_ws_security_name_the_reason(language: str, value: str) -> None:
+    stack = Stack.parse(f"soap@{language}?ws_security={value}&caller=java")
+    with pytest.raises(StackError, match=r"no maintained library in (Rust|Go) signs"):
+        manifests.load().manifest(stack)

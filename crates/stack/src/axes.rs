@@ -363,9 +363,16 @@ pub const TABLE: &[Axis] = &[
     .meant(&["tls"]),
     axis(
         "ws_security",
-        "of SOAP messages (OASIS WS-Security); username-token: name and password in their header",
+        "of SOAP messages (OASIS WS-Security); username-token: name and password in their header; \
+         the others: of their bodies, by certificates",
         Side::Both,
-        &["none", "username-token"],
+        &[
+            "none",
+            "username-token",
+            "signature",
+            "encryption",
+            "signature-encryption",
+        ],
     ),
     axis(
         "via",

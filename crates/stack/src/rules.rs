@@ -428,9 +428,26 @@ const CALLERS: &[Caller] = &[
 ];
 
 fn of_callers() -> Vec<Rule> {
-    let mut rules: Vec<Rule> = CALLERS.iter().flat_map(of_caller).collect();
+    let mut rules = vec![of_engine()];
+    rules.extend(CALLERS.iter().flat_map(of_caller));
     rules.extend(of_java());
     rules
+}
+
+/// What the engine cannot do, and another caller can.
+fn of_engine() -> Rule {
+    rule(
+        [
+            is("caller", &["engine"]),
+            is(
+                "ws_security",
+                &["signature", "encryption", "signature-encryption"],
+            ),
+        ],
+        "the engine neither signs nor encrypts messages: no maintained library in Rust has \
+         WS-Security",
+        ("caller", "java"),
+    )
 }
 
 /// What the libraries of `caller=java` cannot do.
@@ -475,6 +492,16 @@ fn of_java() -> Vec<Rule> {
             "Axis 1.4 is older than HTTP/2: with caller=java and soap-encoded transport can only \
              be http/1.1 or http/1.0",
             ("transport", "http/1.1"),
+        ),
+        rule(
+            [
+                java.clone(),
+                is("codec", &["soap-encoded"]),
+                not("ws_security", &["none"]),
+            ],
+            "Axis 1.4 has no WS-Security of its own: with caller=java and soap-encoded ws_security \
+             can only be none",
+            ("ws_security", "none"),
         ),
         rule(
             [java, is("binding", &["iiop"]), not("byte_order", &["big"])],
@@ -546,7 +573,11 @@ fn of_caller(caller: &Caller) -> Vec<Rule> {
         // is known to honour it. Shares of a core are the lab's to give, so they stay.
         .filter(|axis| axis.name.starts_with("client.") && axis.side == Side::Caller)
         .map(|axis| (axis.name, "it has no switch for it"));
-    for (axis, because) in fixed.into_iter().chain(of_clients) {
+    // `of_java` has what its libraries can do.
+    let fixed = fixed
+        .into_iter()
+        .filter(|(axis, _)| (name, *axis) != ("java", "ws_security"));
+    for (axis, because) in fixed.chain(of_clients) {
         let default = find(axis).expect("an axis of the table").default;
         let reason = format!("{because}: with caller={name} {axis} can only be {default}");
         rules.push(belongs(axis, std::slice::from_ref(&this), reason));

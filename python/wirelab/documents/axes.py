@@ -37,7 +37,7 @@ Writes = Literal["joined", "split"]
 Congestion = Literal["cubic", "bbr", "reno"]
 AfterIdle = Literal["restart", "keep"]
 Security = Literal["none", "tls", "mtls"]
-WsSecurity = Literal["none", "username-token"]
+WsSecurity = Literal["none", "username-token", "signature", "encryption", "signature-encryption"]
 Via = Literal["none", "nginx", "haproxy", "caddy"]
 ViaUpstream = Literal["same", "http/1.0", "http/1.1", "http/2"]
 Store = Literal["memory", "sqlite", "h2", "hsqldb", "postgres"]
@@ -255,8 +255,8 @@ class Axes(msgspec.Struct, frozen=True, kw_only=True):
     security: Security
     """of the transport; mtls: the client shows a certificate too."""
     ws_security: WsSecurity
-    """of SOAP messages (OASIS WS-Security); username-token: name and password in their
-    header."""
+    """of SOAP messages (OASIS WS-Security); username-token: name and password in their header;
+    the others: of their bodies, by certificates."""
     via: Via
     """proxy between caller and service, started by the lab; none: calls go straight to the
     service."""

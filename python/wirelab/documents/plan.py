@@ -128,6 +128,9 @@ class Group(
     )
     """The largest head of a reply that is accepted; of HTTP/2 the fields' size by RFC 9113
     section 6.5.2."""
+    keystore: Keystore | None = None
+    """Keys for ws_security signature and encryption, which callers other than the engine
+    have."""
     load: Load
     """When calls are made."""
     name: str
@@ -177,6 +180,18 @@ class HeadLimits(
     """Bytes, 1,024 to 16,777,216."""
     fields: int = 256
     """Fields, 16 to 65,536; of HTTP/1.x."""
+
+
+class Keystore(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """A PKCS #12 file (RFC 7292) with the caller's key and the service's certificate."""
+
+    password: str
+    """Of the file and of its key."""
+    path: str
+    """The file; its entries are `caller` and `service`, of which the caller trusts the
+    latter."""
 
 
 class ClosedLoad(
@@ -617,9 +632,11 @@ class Stack(
     transport"""
     work: Literal["decode", "frame"] | None = None
     """decode: every reply in full; frame: status, length and frame only"""
-    ws_security: Literal["none", "username-token"] | None = None
-    """of SOAP messages (OASIS WS-Security); username-token: name and password in their
-    header"""
+    ws_security: (
+        Literal["none", "username-token", "signature", "encryption", "signature-encryption"] | None
+    ) = None
+    """of SOAP messages (OASIS WS-Security); username-token: name and password in their header;
+    the others: of their bodies, by certificates"""
 
 
 class Stage(

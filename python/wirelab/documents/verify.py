@@ -168,9 +168,11 @@ class Stack(
     transport"""
     work: Literal["decode", "frame"] | None = None
     """decode: every reply in full; frame: status, length and frame only"""
-    ws_security: Literal["none", "username-token"] | None = None
-    """of SOAP messages (OASIS WS-Security); username-token: name and password in their
-    header"""
+    ws_security: (
+        Literal["none", "username-token", "signature", "encryption", "signature-encryption"] | None
+    ) = None
+    """of SOAP messages (OASIS WS-Security); username-token: name and password in their header;
+    the others: of their bodies, by certificates"""
 
 
 class StoreConfig(

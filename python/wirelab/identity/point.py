@@ -19,7 +19,9 @@ IDENTITY_AXES = (
     # A proxy could change what is answered too: it is examined with the service behind it.
     *("via", "via_upstream", "via_buffering", "via_keepalive"),
 )
-"""Axes that could affect replies, besides binding and language."""
+"""Axes that could affect replies, besides binding and language. ``ws_security`` is not one of
+them: the engine, which examines, neither signs nor encrypts, and every caller of such a stack
+compares the replies itself."""
 
 
 def identity_stack(stack: Stack) -> Stack:

@@ -1,9 +1,9 @@
-"""Connection data of the two ends of a stack: an address, an object, TLS files."""
+"""Connection data of the two ends of a stack: an address, an object, TLS files, keys."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wirelab.process.scratch import Scratch
 from wirelab.stack.reference import Stack
@@ -18,6 +18,8 @@ class ListenSpec:
     listen: str = ANY_PORT
     service_tls: dict[str, str] = field(default_factory=dict)
     client_tls: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+    """The object ``keystore`` of both ends; empty if messages are neither signed nor encrypted."""
 
     @classmethod
     def of(cls, stack: Stack, scratch: Scratch, host: str = "127.0.0.1") -> ListenSpec:
@@ -25,11 +27,16 @@ class ListenSpec:
         Raises :class:`LabError` if the machine does not support it."""
         axes = stack.axes
         listen = f"unix:{scratch.socket()}" if axes.socket == "unix" else f"{host}:0"
+        spec = cls(listen)
+        if stack.has_keys:
+            spec = replace(spec, keys=scratch.keystore().configuration())
         if axes.security == "none":
-            return cls(listen)
+            return spec
         files = scratch.certificates()
         security = axes.security
-        return cls(listen, files.of_service(security), files.of_client(security))
+        return replace(
+            spec, service_tls=files.of_service(security), client_tls=files.of_client(security)
+        )
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class Endpoint:
     report: str | None = None
     """Address where the service reports processed calls, with one-way stacks."""
     tls: Mapping[str, str | bool] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """As in :class:`ListenSpec`."""
 
     @property
     def port(self) -> int | None:
@@ -56,4 +65,5 @@ class Endpoint:
         group: dict[str, object] = {
             name: value for name, value in named.items() if value is not None
         }
-        return {**group, "tls": self.tls} if self.tls else group
+        files = {"tls": self.tls, "keystore": self.keys}
+        return {**group, **{name: value for name, value in files.items() if value}}

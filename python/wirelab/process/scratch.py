@@ -1,4 +1,4 @@
-"""Temporary files for the processes of a run: Unix sockets and certificates."""
+"""Temporary files for the processes of a run: Unix sockets, certificates and keys."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from wirelab.errors import LabError
 from wirelab.process import engine_binary
 from wirelab.process.file_locks import is_locked
+from wirelab.process.keystores import Keystore, make_keystore
 
 if TYPE_CHECKING:
     pass
@@ -55,6 +56,7 @@ class Scratch:
         sweep(Path(tempfile.gettempdir()) if parent is None else parent)
         self._folder = OwnedFolder(parent)
         self._certificates: Certificates | None = None
+        self._keystore: Keystore | None = None
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Scratch:
@@ -90,6 +92,13 @@ class Scratch:
         if self._certificates is None:
             self._certificates = make_certificates(self.folder / "tls")
         return self._certificates
+
+    def keystore(self) -> Keystore:
+        """The run's keys for signed and encrypted messages, created on first use. Raises
+        :class:`LabError`."""
+        if self._keystore is None:
+            self._keystore = make_keystore(self.folder / "keys")
+        return self._keystore
 
 
 def sweep(where: Path) -> None:

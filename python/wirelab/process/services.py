@@ -62,13 +62,13 @@ class Settings:
         self, stack: Stack, contract: str = "transfer", listen: ListenSpec = AT_ANY_PORT
     ) -> Json:
         """The JSON object for the service's standard input."""
-        tls = {"tls": listen.service_tls} if listen.service_tls else {}
+        files = {"tls": listen.service_tls, "keystore": listen.keys}
         options = stack.service_options()
         return {
             "contract": contract,
             "stack": stack.service_stack(),
             "listen": listen.listen,
-            **tls,
+            **{name: value for name, value in files.items() if value},
             "metrics_listen": ANY_PORT,
             "store": {"hello_bytes": self.hello_bytes, **self.store, **stack.login()},
             "socket": stack.service_socket(),
@@ -195,7 +195,7 @@ class Service(ManagedProcess[Ready]):
         for name, value in needed.items():
             if value is None:
                 raise TrialFailed(f"the service's ready line contains no {name}")
-        return Endpoint(self.ready.address, tls=listen.client_tls, **needed)
+        return Endpoint(self.ready.address, tls=listen.client_tls, keys=listen.keys, **needed)
 
     def tick(self) -> None:
         """Bounds its log. To be called often."""

@@ -69,6 +69,8 @@ class Served(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     validations: tuple[str, ...] = ("on",)
     parsers: tuple[str, ...] = ("default",)
     """XML parsers for requests; unused if the binding is not soap."""
+    ws_security: tuple[str, ...] = ("none", "username-token")
+    """Unused if the binding is not soap."""
     codec_times: bool = False
     """Whether it can time the codec of its replies (docs/reference/process.md)."""
     server_options: tuple[str, ...] = ()
@@ -307,6 +309,7 @@ def _refusal(served: Served, stack: Stack, contract: str) -> tuple[str, dict[str
         ("mapper", served.mappers),
         ("validation", served.validations),
         ("parser", served.parsers),
+        ("ws_security", served.ws_security),
     ):
         if texts[axis] not in offered:
             reason = f"{name} supports {axis} {', '.join(offered)}, not {texts[axis]}"

@@ -107,6 +107,7 @@ class Stack:
             ("http_cache", axes.http_cache != "none"),
             ("flush", axes.flush != "item"),
             ("parser", axes.parser != "default"),
+            ("ws_security", self.has_keys),
         ):
             if belongs:
                 stack[name] = axes.texts[name]
@@ -118,6 +119,11 @@ class Stack:
         """Name and password that the service asks for and callers send, as keys of ``store`` and of
         a group in the engine's plan; empty if it asks for none."""
         return dict(LOGIN) if self.axes.ws_security == "username-token" else {}
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether its messages are signed or encrypted, for which both ends need keys."""
+        return self.axes.ws_security not in ("none", "username-token")
 
     def service_socket(self) -> dict[str, object]:
         """The object ``socket`` of a service's configuration."""

@@ -94,6 +94,7 @@ impl Document {
             tls: self.tls.clone(),
             username: None,
             password: None,
+            keystore: None,
             authority: None,
             stack,
             // Never sent: the calls are the examination's own.

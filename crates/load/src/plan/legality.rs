@@ -38,11 +38,29 @@ pub(crate) fn check_group(group: &Group) -> Result<(), Fault> {
             "give both, or none",
         );
     }
-    match group.username.is_some() && stack.binding != Binding::Soap {
-        false => Ok(()),
-        true => refuse(
+    if group.username.is_some() && stack.binding != Binding::Soap {
+        return refuse(
             "username: only soap carries a UsernameToken",
             "leave username and password out, or use binding soap",
+        );
+    }
+    check_ws_security(group)
+}
+
+/// The rules of stacks let other callers have them.
+fn check_ws_security(group: &Group) -> Result<(), Fault> {
+    let signed = ["signature", "encryption", "signature-encryption"];
+    if signed.contains(&group.stack.axes().value("ws_security")) {
+        return refuse(
+            "stack.ws_security: the engine neither signs nor encrypts messages",
+            "use caller=java",
+        );
+    }
+    match group.keystore {
+        None => Ok(()),
+        Some(_) => refuse(
+            "keystore: the engine neither signs nor encrypts messages",
+            "leave it out, or use caller=java",
         ),
     }
 }

@@ -17,6 +17,17 @@ fn soap() -> Value {
     json!({"binding": "soap", "codec": "soap-literal", "transport": "http/1.1"})
 }
 
+/// Legal, but not for the engine.
+fn signed_by_java() -> Value {
+    json!({
+        "binding": "soap",
+        "codec": "soap-literal",
+        "transport": "http/1.1",
+        "ws_security": "signature",
+        "caller": "java",
+    })
+}
+
 fn iiop() -> Value {
     json!({"binding": "iiop", "codec": "cdr", "transport": "tcp"})
 }
@@ -70,6 +81,16 @@ fn options_that_a_stack_needs_are_required_and_others_are_refused() {
             rest(),
             json!({"username": "u", "password": "p"}),
             "username: only soap",
+        ),
+        (
+            signed_by_java(),
+            json!({"keystore": {"path": "a", "password": "p"}}),
+            "stack.ws_security: the engine neither signs nor encrypts",
+        ),
+        (
+            soap(),
+            json!({"keystore": {"path": "a", "password": "p"}}),
+            "keystore: the engine neither signs nor encrypts",
         ),
     ] {
         let fault = check_group(&group(stack, more)).expect_err(message);

@@ -117,6 +117,9 @@ pub struct Group {
     /// Its password.
     #[serde(default)]
     pub password: Option<String>,
+    /// Keys for ws_security signature and encryption, which callers other than the engine have.
+    #[serde(default)]
+    pub keystore: Option<Keystore>,
     /// `Host` / `:authority`; the target's own when absent.
     #[serde(default)]
     pub authority: Option<String>,
@@ -173,6 +176,17 @@ impl Default for HeadLimits {
             fields: 256,
         }
     }
+}
+
+/// A PKCS #12 file (RFC 7292) with the caller's key and the service's certificate.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Keystore {
+    /// The file; its entries are `caller` and `service`, of which the caller trusts the latter.
+    pub path: String,
+    /// Of the file and of its key.
+    pub password: String,
 }
 
 /// Files for TLS, all PEM.

@@ -20,6 +20,7 @@ public record Configuration(
         Integer processors,
         Collector collector,
         Tls tls,
+        Keystore keystore,
         long delayUs,
         Options options,
         boolean codecTimes) {
@@ -35,9 +36,15 @@ public record Configuration(
             String endOfMessage,
             String httpCache,
             String flush,
-            String parser) {
+            String parser,
+            String wsSecurity) {
         /** The parser of XML that the stack's library takes by itself. */
         public static final String DEFAULT_PARSER = "default";
+
+        /** Whether messages are signed or encrypted. */
+        public boolean hasKeys() {
+            return !wsSecurity.equals("none") && !wsSecurity.equals(USERNAME_TOKEN);
+        }
     }
 
     /** What the service holds. */
@@ -64,6 +71,9 @@ public record Configuration(
     /** PEM files. */
     public record Tls(String certificate, String key, String clientCa) {}
 
+    /** A file of PKCS #12 for messages that are signed or encrypted. */
+    public record Keystore(String path, String password) {}
+
     /** How {@code petclinic} works inside; {@code given} are the keys that the configuration names. */
     public record Options(String repository, String fetch, String mapper, String validation, List<String> given) {
         Map<String, String> asMap() {
@@ -75,6 +85,9 @@ public record Configuration(
             return all;
         }
     }
+
+    /** The value of the axis {@code ws_security} whose token {@code store} has. */
+    static final String USERNAME_TOKEN = "username-token";
 
     private static final int STORE_BYTES_MAX = 64 << 20;
     private static final int POOL_MAX = 10_000;
@@ -102,12 +115,12 @@ public record Configuration(
                     "write one JSON object on one line of standard input (docs/reference/process.md)");
         }
         Section top = Section.of("", json, List.of("contract", "stack", "listen", "metrics_listen",
-                "store", "socket", "processors", "collector", "faults", "tls", "options", "codec_times"));
+                "store", "socket", "processors", "collector", "faults", "tls", "keystore", "options", "codec_times"));
         Stack stack = stack(top);
         Configuration configuration = new Configuration(
                 top.text("contract", ""), stack, top.text("listen", ""),
                 top.text("metrics_listen", "127.0.0.1:0"), store(top), socket(top),
-                box(top.integer("processors", 1, PROCESSORS_MAX)), collector(top), tls(top), delayUs(top),
+                box(top.integer("processors", 1, PROCESSORS_MAX)), collector(top), tls(top), keystore(top), delayUs(top),
                 options(top), top.flag("codec_times"));
         Offer.check(configuration);
         return configuration;
@@ -115,7 +128,8 @@ public record Configuration(
 
     private static Stack stack(Section top) throws Refusal {
         Section stack = top.section("stack", "binding", "codec", "compression", "transport",
-                "security", "soap", "end_of_message", "http_cache", "flush", "close_delay_ms", "reply", "parser");
+                "security", "soap", "end_of_message", "http_cache", "flush", "close_delay_ms", "reply", "parser",
+                "ws_security");
         if (stack.integer("close_delay_ms", 0, Integer.MAX_VALUE, 0) > 0) {
             throw new Refusal("stack.close_delay_ms", "the libraries of the Java service close at once",
                     "use close_delay_ms=0, or a service in Rust");
@@ -136,7 +150,8 @@ public record Configuration(
                 stack.text("end_of_message", "content-length"),
                 stack.text("http_cache", "none"),
                 stack.text("flush", "item"),
-                stack.text("parser", Stack.DEFAULT_PARSER));
+                stack.text("parser", Stack.DEFAULT_PARSER),
+                stack.text("ws_security", "none"));
     }
 
     private static Store store(Section top) throws Refusal {
@@ -188,6 +203,11 @@ public record Configuration(
     private static Tls tls(Section top) throws Refusal {
         Section tls = top.section("tls", "certificate", "key", "client_ca");
         return new Tls(tls.text("certificate", null), tls.text("key", null), tls.text("client_ca", null));
+    }
+
+    private static Keystore keystore(Section top) throws Refusal {
+        Section keystore = top.section("keystore", "path", "password");
+        return new Keystore(keystore.text("path", null), keystore.text("password", null));
     }
 
     private static long delayUs(Section top) throws Refusal {

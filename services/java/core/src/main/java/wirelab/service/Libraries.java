@@ -82,8 +82,11 @@ final class Libraries {
         } else {
             codec.forEach(worker -> rows.add(row("codec", worker.get())));
         }
-        if (server.equals("soap") && configuration.store().username() != null) {
+        if (server.equals("soap") && (stack.hasKeys() || configuration.store().username() != null)) {
             rows.add(row("codec", "org.apache.wss4j.dom.engine.WSSecurityEngine"));
+        }
+        if (stack.hasKeys()) {
+            rows.add(row("codec", "org.apache.xml.security.Init"));
         }
         if (!stack.compression().equals("none")) {
             rows.add(row("compression", COMPRESSIONS.get(stack.compression())));

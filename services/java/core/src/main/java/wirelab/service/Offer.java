@@ -35,6 +35,7 @@ record Offer(
         List<String> mappers,
         List<String> validations,
         List<String> parsers,
+        List<String> wsSecurities,
         boolean codecTimes) {
 
     private static final List<String> COLLECTORS = List.of("serial", "parallel", "g1", "zgc");
@@ -87,6 +88,7 @@ record Offer(
                 words(fields, "mappers"),
                 words(fields, "validations"),
                 words(fields, "parsers", Configuration.Stack.DEFAULT_PARSER),
+                words(fields, "ws_security", "none", Configuration.USERNAME_TOKEN),
                 Boolean.TRUE.equals(fields.get("codec_times")));
     }
 
@@ -122,6 +124,7 @@ record Offer(
                 union(own, Offer::mappers),
                 union(own, Offer::validations),
                 union(own, Offer::parsers),
+                union(own, Offer::wsSecurities),
                 own.stream().anyMatch(Offer::codecTimes));
     }
 
@@ -193,6 +196,11 @@ record Offer(
         }
         word("stack.parser", stack.parser(),
                 union(with(stack.binding(), stack.codec()), Offer::parsers),
+                stack.codec() + " in Java");
+        word("stack.ws_security", stack.wsSecurity(),
+                stack.binding().equals("soap")
+                        ? union(with(stack.binding(), stack.codec()), Offer::wsSecurities)
+                        : List.of("none"),
                 stack.codec() + " in Java");
         if (!stack.httpCache().equals("none") && !config.contract().equals("transfer")) {
             throw new Refusal("stack.http_cache",
@@ -309,6 +317,12 @@ record Offer(
     private static void checkLogin(Configuration config) throws Refusal {
         String username = config.store().username();
         String password = config.store().password();
+        String security = config.stack().wsSecurity();
+        if (!security.equals("none") && security.equals(Configuration.USERNAME_TOKEN) != (username != null)) {
+            throw new Refusal("stack.ws_security", security + (username == null
+                    ? " needs store.username and store.password"
+                    : " cannot be had with a UsernameToken"), "give these two with ws_security=username-token only");
+        }
         if (username == null && password == null) {
             return;
         }
@@ -367,12 +381,18 @@ record Offer(
         if (security.equals("mtls")) {
             file("tls.client_ca", config.tls().clientCa());
         }
+        if (config.stack().hasKeys()) {
+            file("keystore.path", config.keystore().path());
+            if (config.keystore().password() == null) {
+                throw new Refusal("keystore.password", "is missing", "give the password of that file");
+            }
+        }
     }
 
     private static void file(String option, String path) throws Refusal {
         if (path == null || !java.nio.file.Files.isReadable(java.nio.file.Path.of(path))) {
             throw new Refusal(option, path == null ? "is missing" : path + " cannot be read",
-                    "name a PEM file that the service may read");
+                    "name a file that the service may read");
         }
     }
 }

@@ -24,7 +24,7 @@ import wirelab.service.Configuration;
 import wirelab.service.Refusal;
 import wirelab.service.contract.Exchange;
 import wirelab.service.contract.Model;
-import wirelab.service.web.ParserReport;
+import wirelab.service.web.ReportedSetting;
 import wirelab.service.web.ServletStack;
 import wirelab.service.web.SoapRules;
 import wirelab.service.web.WebServer;
@@ -67,7 +67,7 @@ public final class AxisBinding implements Binding {
         ServletStack stack = new ServletStack(configuration, model, server);
         return parser.equals(Configuration.Stack.DEFAULT_PARSER)
                 ? stack
-                : new ParserReport(stack, () -> LimitedParser.used().getName());
+                : new ReportedSetting(stack, "parser", () -> LimitedParser.used().getName());
     }
 
     private static void describe(

@@ -35,11 +35,11 @@ public final class Main {
     /** What every library of this caller leaves as it is. */
     private static final Map<String, Set<String>> ABLE = Map.of(
             "compression", Set.of("none"), "in_flight", Set.of("1"), "security", Set.of("none"),
-            "socket", Set.of("tcp"), "work", Set.of("decode"), "reply", Set.of("two-way"));
+            "socket", Set.of("tcp"), "ws_security", Set.of("none"), "work", Set.of("decode"), "reply", Set.of("two-way"));
 
     private static final Map<String, String> DEFAULTS = Map.of(
             "connection", "keep", "compression", "none", "in_flight", "1", "security", "none", "socket", "tcp",
-            "work", "decode", "reply", "two-way");
+            "ws_security", "none", "work", "decode", "reply", "two-way");
 
     private final OutputStream output;
     private final Run run;

@@ -63,10 +63,13 @@ record Plan(Integer progressMs, List<Group> groups) {
     /** The least and the most seconds of the warm-up. */
     record Warmup(double minS, double maxS) {}
 
+    /** A file of PKCS #12 for messages that are signed or encrypted. */
+    record Keystore(String path, String password) {}
+
     /** One kind of calls under one load. */
     record Group(
-            String name, String target, String object, String username, Map<String, String> stack, Double timeoutS,
-            Double drainS, Workload workload, Load load, Window window, Warmup warmup, int firstCalls) {
+            String name, String target, String object, String username, String password, Keystore keystore,
+            Map<String, String> stack, Double timeoutS, Double drainS, Workload workload, Load load, Window window, Warmup warmup, int firstCalls) {
         private static final Warmup BOUNDS = new Warmup(0.2, 5);
 
         Group {
@@ -121,7 +124,16 @@ record Plan(Integer progressMs, List<Group> groups) {
                 "workload: this caller calls Hello and HelloBytes of contract transfer alone");
         boolean isReferred = group.object != null || !group.axis("binding", "").equals("iiop");
         Refusal.unless(isReferred, "object: binding iiop needs the reference that the service prints");
-        Refusal.unless(group.username == null, "username: this caller sends no UsernameToken");
+        String security = group.axis("ws_security", "none");
+        boolean isNamed = group.username != null && group.password != null;
+        Refusal.unless(
+                security.equals("username-token") ? isNamed : group.username == null && group.password == null,
+                "username, password: they belong to ws_security=username-token");
+        boolean hasKeys = !security.equals("none") && !security.equals("username-token");
+        boolean isKeyed = group.keystore != null && group.keystore.path != null && group.keystore.password != null;
+        Refusal.unless(
+                hasKeys ? isKeyed : group.keystore == null,
+                "keystore: path and password belong to messages that are signed or encrypted");
         Refusal.unless(
                 group.firstCalls >= 0 && group.firstCalls <= FIRST_CALLS_MAX,
                 "first_calls: at most " + FIRST_CALLS_MAX + " can be kept");

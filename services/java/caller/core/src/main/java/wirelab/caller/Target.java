@@ -10,11 +10,22 @@ import wirelab.service.contract.Text;
  * {@code axes} are those of the stack that are not at their default.
  */
 public record Target(
-        String address, String object, Map<String, String> axes, boolean isBytes, Duration timeout, String text) {
+        String address, String object, Map<String, String> axes, boolean isBytes, Duration timeout, String text,
+        Secrets secrets) {
+    /** Name and password of a UsernameToken, or file and password of keys; null where there are none. */
+    public record Secrets(String username, String keystore, String password) {}
+
     static Target of(Plan.Group group) {
         return new Target(
                 group.target(), group.object(), group.stack(), group.isBytes(),
-                Duration.ofNanos(Plan.ns(group.timeoutS())), Text.text(group.workload().bytes()));
+                Duration.ofNanos(Plan.ns(group.timeoutS())), Text.text(group.workload().bytes()), secrets(group));
+    }
+
+    private static Secrets secrets(Plan.Group group) {
+        if (group.keystore() != null) {
+            return new Secrets(null, group.keystore().path(), group.keystore().password());
+        }
+        return group.username() == null ? null : new Secrets(group.username(), null, group.password());
     }
 
     /** The value of an axis, or what it is when the plan does not name it. */

@@ -9,6 +9,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import jakarta.xml.bind.ValidationEvent;
 import jakarta.xml.bind.ValidationEventHandler;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.Map;
 import javax.xml.namespace.QName;
 import org.apache.cxf.Bus;
@@ -25,6 +26,7 @@ import wirelab.service.Configuration;
 import wirelab.service.contract.Lists;
 import wirelab.service.contract.Model;
 import wirelab.service.web.SoapRules;
+import wirelab.service.wss.MessageSecurity;
 
 /** CXF's servlet with the one endpoint of the contract. */
 final class SoapServlet extends CXFNonSpringServlet {
@@ -38,14 +40,17 @@ final class SoapServlet extends CXFNonSpringServlet {
     private final transient Model model;
     private final transient Calls calls;
     private final transient ChosenParser parser;
+    private final transient MessageSecurity security;
     private final transient SoapRules rules;
 
-    /** {@code parser} is null where CXF takes its own. */
-    SoapServlet(Configuration configuration, Model model, Calls calls, ChosenParser parser) {
+    /** {@code parser} is null where CXF takes its own, {@code security} where messages have none. */
+    SoapServlet(
+            Configuration configuration, Model model, Calls calls, ChosenParser parser, MessageSecurity security) {
         this.configuration = configuration;
         this.model = model;
         this.calls = calls;
         this.parser = parser;
+        this.security = security;
         rules = new SoapRules(configuration.stack(), model);
     }
 
@@ -76,14 +81,18 @@ final class SoapServlet extends CXFNonSpringServlet {
                 : "http://schemas.xmlsoap.org/wsdl/soap/http");
         factory.setDataBinding(jaxb);
         factory.setInvoker(new ContractInvoker(model, calls, rpc));
-        factory.setProperties(Map.of(
+        Map<String, Object> properties = new HashMap<>(Map.of(
                 "org.apache.cxf.stax.maxChildElements", CHILDREN_MAX,
                 JAXBDataBinding.READER_VALIDATION_EVENT_HANDLER, (ValidationEventHandler) SoapServlet::mayGoOn,
                 // A token without a nonce has nothing that could be remembered.
                 SecurityConstants.ENABLE_NONCE_CACHE, false,
-                SecurityConstants.ENABLE_TIMESTAMP_CACHE, false,
+                SecurityConstants.ENABLE_TIMESTAMP_CACHE, security != null,
                 // A refused request is not logged.
                 FaultListener.class.getName(), (FaultListener) (error, text, message) -> false));
+        if (security != null) {
+            properties.putAll(MessageSecurity.stores());
+        }
+        factory.setProperties(properties);
         intercept(factory);
         factory.create();
     }
@@ -100,6 +109,9 @@ final class SoapServlet extends CXFNonSpringServlet {
         factory.getOutFaultInterceptors().add(new FaultShape());
         if (configuration.store().username() != null) {
             factory.getInInterceptors().add(new Login(configuration.store()));
+        }
+        if (security != null) {
+            security.intercept(factory);
         }
     }
 

@@ -3,7 +3,12 @@ package wirelab.caller.soap;
 import jakarta.xml.ws.BindingProvider;
 import jakarta.xml.ws.WebServiceException;
 import jakarta.xml.ws.soap.SOAPBinding;
+import jakarta.xml.ws.soap.SOAPFaultException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Map;
+import javax.security.auth.callback.Callback;
+import javax.security.auth.callback.CallbackHandler;
 import org.apache.cxf.Bus;
 import org.apache.cxf.BusFactory;
 import org.apache.cxf.endpoint.Client;
@@ -18,10 +23,16 @@ import org.apache.cxf.transport.http.HTTPConduitFactory;
 import org.apache.cxf.transport.http.URLConnectionHTTPConduit;
 import org.apache.cxf.transports.http.configuration.ConnectionType;
 import org.apache.cxf.transports.http.configuration.HTTPClientPolicy;
+import org.apache.cxf.ws.security.wss4j.WSS4JOutInterceptor;
+import org.apache.wss4j.common.ConfigurationConstants;
+import org.apache.wss4j.common.ext.WSPasswordCallback;
+import org.apache.wss4j.dom.WSConstants;
 import wirelab.caller.Failure;
 import wirelab.caller.Stamps;
 import wirelab.caller.Target;
 import wirelab.caller.soap.literal.HelloRequest;
+import wirelab.service.wss.Keys;
+import wirelab.service.wss.MessageSecurity;
 
 /** A proxy of the interface that CXF's wsdl2java makes of the contract's WSDL. */
 final class SoapClient implements wirelab.caller.Client {
@@ -60,6 +71,9 @@ final class SoapClient implements wirelab.caller.Client {
         // By itself a context is of all threads.
         proxy.getRequestContext().put("thread.local.request.context", "true");
         configure(ClientProxy.getClient(proxy));
+        if (target.secrets() != null) {
+            secure(ClientProxy.getClient(proxy), target.secrets());
+        }
         call = isRpc ? rpc((wirelab.caller.soap.rpc.Transfer) proxy)
                 : literal((wirelab.caller.soap.literal.Transfer) proxy);
     }
@@ -91,6 +105,30 @@ final class SoapClient implements wirelab.caller.Client {
         ((HTTPConduit) client.getConduit()).setClient(policy);
         client.getInInterceptors().add(new Stamping());
         client.getInFaultInterceptors().add(new Marking());
+    }
+
+    private void secure(Client client, Target.Secrets secrets) {
+        if (secrets.keystore() == null) {
+            client.getOutInterceptors().add(new WSS4JOutInterceptor(Map.of(
+                    ConfigurationConstants.ACTION, ConfigurationConstants.USERNAME_TOKEN,
+                    ConfigurationConstants.USER, secrets.username(),
+                    ConfigurationConstants.PASSWORD_TYPE, WSConstants.PW_TEXT,
+                    ConfigurationConstants.PW_CALLBACK_REF, (CallbackHandler) requested -> answer(requested, secrets))));
+            return;
+        }
+        try {
+            Keys keys = Keys.ofCaller(secrets.keystore(), secrets.password());
+            client.getEndpoint().putAll(MessageSecurity.stores());
+            new MessageSecurity(target.axis("ws_security", "none"), target.axis("soap", "1.1"), keys).intercept(client);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+    }
+
+    private static void answer(Callback[] requested, Target.Secrets secrets) {
+        for (Callback each : requested) {
+            ((WSPasswordCallback) each).setPassword(secrets.password());
+        }
     }
 
     private Call literal(wirelab.caller.soap.literal.Transfer transfer) {
@@ -130,6 +168,10 @@ final class SoapClient implements wirelab.caller.Client {
         }
         if (reply.isFault) {
             return Failure.application(fault == null ? error.getMessage() : fault.getMessage());
+        }
+        // CXF makes a fault of its own where WSS4J refuses the reply.
+        if (error instanceof SOAPFaultException) {
+            return Failure.wrong("the reply is not secured as the stack says: " + error.getMessage());
         }
         return fault == null ? error : Failure.wrong("the reply cannot be decoded: " + fault.getMessage());
     }

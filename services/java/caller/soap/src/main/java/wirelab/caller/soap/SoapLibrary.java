@@ -4,6 +4,7 @@ import com.ctc.wstx.stax.WstxInputFactory;
 import com.ctc.wstx.stax.WstxOutputFactory;
 import java.net.HttpURLConnection;
 import java.net.http.HttpClient;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -16,6 +17,8 @@ import org.apache.cxf.jaxb.JAXBDataBinding;
 import org.apache.cxf.jaxws.JaxWsProxyFactoryBean;
 import org.apache.cxf.transport.http.HTTPConduit;
 import org.apache.cxf.transport.http.HTTPException;
+import org.apache.wss4j.dom.engine.WSSecurityEngine;
+import org.apache.xml.security.Init;
 import org.glassfish.jaxb.runtime.v2.runtime.JAXBContextImpl;
 import wirelab.caller.Client;
 import wirelab.caller.Connections;
@@ -28,8 +31,12 @@ import wirelab.caller.Target;
  * header Connection, so that calls with a connection each go over CXF's other transport, HttpURLConnection.
  */
 public final class SoapLibrary implements Library {
-    /** Shows a stack trace of every failed call, which is data here. */
-    private static final Logger QUIET = Logger.getLogger("org.apache.cxf.phase.PhaseInterceptorChain");
+    /** Log every failed call, which is data here. */
+    private static final List<Logger> QUIET = List.of(
+            Logger.getLogger("org.apache.cxf.phase.PhaseInterceptorChain"),
+            Logger.getLogger("org.apache.cxf.ws.security"),
+            Logger.getLogger("org.apache.wss4j"),
+            Logger.getLogger("org.apache.xml.security"));
 
     private Client shared;
 
@@ -37,7 +44,9 @@ public final class SoapLibrary implements Library {
     public Map<String, Set<String>> able() {
         return Map.of(
                 "binding", Set.of("soap"), "codec", Set.of("soap-literal", "soap-rpc"), "soap", Set.of("1.1", "1.2"),
-                "transport", Set.of("http/1.1"), "connection", Set.of("keep", "close"));
+                "transport", Set.of("http/1.1"), "connection", Set.of("keep", "close"),
+                "ws_security",
+                Set.of("none", "username-token", "signature", "encryption", "signature-encryption"));
     }
 
     @Override
@@ -52,10 +61,17 @@ public final class SoapLibrary implements Library {
 
     @Override
     public List<Class<?>> classes(Target target) {
-        return List.of(
+        List<Class<?>> all = new ArrayList<>(List.of(
                 JaxWsProxyFactoryBean.class, SoapMessage.class, HTTPConduit.class,
                 target.closes() ? HttpURLConnection.class : HttpClient.class, JAXBDataBinding.class,
-                JAXBContextImpl.class, WstxInputFactory.class);
+                JAXBContextImpl.class, WstxInputFactory.class));
+        if (target.secrets() != null) {
+            all.add(WSSecurityEngine.class);
+        }
+        if (target.secrets() != null && target.secrets().keystore() != null) {
+            all.add(Init.class);
+        }
+        return all;
     }
 
     /**
@@ -65,7 +81,7 @@ public final class SoapLibrary implements Library {
     @Override
     public synchronized Client client(Target target, Connections connections) {
         if (shared == null) {
-            QUIET.setLevel(Level.OFF);
+            QUIET.forEach(logger -> logger.setLevel(Level.OFF));
             // JAXP would take the first parser on the class path.
             System.setProperty(XMLInputFactory.class.getName(), WstxInputFactory.class.getName());
             System.setProperty(XMLOutputFactory.class.getName(), WstxOutputFactory.class.getName());

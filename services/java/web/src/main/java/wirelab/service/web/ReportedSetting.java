@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.function.Supplier;
 import wirelab.service.Binding;
 
-/** A stack that also reports which class reads its requests, as {@code parser} of its settings. */
-public record ParserReport(Binding.Running stack, Supplier<String> parser) implements Binding.Running {
+/** A stack with one more entry of its settings, such as the class that reads its requests. */
+public record ReportedSetting(Binding.Running stack, String name, Supplier<String> value) implements Binding.Running {
     @Override
     public String address() {
         return stack.address();
@@ -16,7 +16,7 @@ public record ParserReport(Binding.Running stack, Supplier<String> parser) imple
     @Override
     public Map<String, Object> set() {
         Map<String, Object> set = new LinkedHashMap<>(stack.set());
-        set.put("parser", parser.get());
+        set.put(name, value.get());
         return set;
     }
 
