@@ -17,8 +17,8 @@ KEY = ("-keyalg", "RSA", "-keysize", "2048", "-sigalg", "SHA256withRSA", "-valid
 """2,048 bits and two days. RSA, because it signs and also transports keys of encryption (XML
 Encryption 1.1, section 5.5)."""
 
-TOOL_S_MAX = 60.0
-"""Time limit of one call of keytool, seconds."""
+TOOL_S_MAX = 300.0
+"""Time limit of one call of keytool, seconds. It takes 1 s where a core is free."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,9 @@ def make_keystore(folder: Path) -> Keystore:
             "keys for signed messages cannot be created: keytool is not in PATH",
             "install a JDK, 17 or newer (Debian: openjdk-17-jdk-headless)",
         )
-    folder.mkdir(mode=0o700)
+    folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / "messages.p12"
+    path.unlink(missing_ok=True)  # of an attempt that failed
     for end in ENDS:
         names = ("-alias", end, "-dname", f"CN=wirelab {end}", "-keystore", str(path))
         _run([keytool, "-genkeypair", *KEY, *names])

@@ -18,7 +18,7 @@ fn soap() -> Value {
 }
 
 /// Legal, but not for the engine.
-fn signed_by_java() -> Value {
+fn sign_by_java() -> Value {
     json!({
         "binding": "soap",
         "codec": "soap-literal",
@@ -83,7 +83,7 @@ fn options_that_a_stack_needs_are_required_and_others_are_refused() {
             "username: only soap",
         ),
         (
-            signed_by_java(),
+            sign_by_java(),
             json!({"keystore": {"path": "a", "password": "p"}}),
             "stack.ws_security: the engine neither signs nor encrypts",
         ),

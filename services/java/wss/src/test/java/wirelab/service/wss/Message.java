@@ -40,7 +40,7 @@ public final class Message {
         header.insertSecurityHeader();
     }
 
-    /** Adds a timestamp of so many seconds ago, which is valid for so many; 0: without an end. */
+    /** Adds a timestamp of some seconds ago, which is valid for {@code validS} seconds; 0: without an end. */
     public Message stamp(int agoS, int validS) throws Exception {
         WSSecTimestamp timestamp = new WSSecTimestamp(header);
         timestamp.setTimeToLive(validS);

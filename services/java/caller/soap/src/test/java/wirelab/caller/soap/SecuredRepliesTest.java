@@ -45,7 +45,7 @@ class SecuredRepliesTest {
     static Path folder;
 
     private static Path keys;
-    private static Path strangeKeys;
+    private static Path otherKeys;
     private static String plain;
 
     private final List<String> requests = new CopyOnWriteArrayList<>();
@@ -54,7 +54,7 @@ class SecuredRepliesTest {
     @BeforeAll
     static void createKeys() throws Exception {
         keys = KeyFiles.create(folder, "keys.p12");
-        strangeKeys = KeyFiles.create(folder, "strange.p12");
+        otherKeys = KeyFiles.create(folder, "other.p12");
         plain = Envelopes.of("Hello", "soap-literal", "1.1").get("reply_envelope").asText();
     }
 
@@ -94,18 +94,18 @@ class SecuredRepliesTest {
 
     @Test
     void aChangedReplyIsWrong() throws Exception {
-        assertFailed(run("signature", 200, () -> signed(keys, true, 0).replace("Hello, ", "Hellu, ")), "wrong", "wrong_reply");
+        assertFailed(run("signature", 200, () -> sign(keys, true, 0).replace("Hello, ", "Hellu, ")), "wrong", "wrong_reply");
     }
 
     @Test
     void anOldReplyIsWrong() throws Exception {
-        assertFailed(run("signature", 200, () -> signed(keys, true, 400)), "wrong", "wrong_reply");
+        assertFailed(run("signature", 200, () -> sign(keys, true, 400)), "wrong", "wrong_reply");
     }
 
     @Test
     void aReplyByAnotherKeyIsWrong() throws Exception {
-        assertFailed(run("signature", 200, () -> signed(strangeKeys, true, 0)), "wrong", "wrong_reply");
-        assertFailed(run("signature", 200, () -> signed(keys, false, 0)), "wrong", "wrong_reply");
+        assertFailed(run("signature", 200, () -> sign(otherKeys, true, 0)), "wrong", "wrong_reply");
+        assertFailed(run("signature", 200, () -> sign(keys, false, 0)), "wrong", "wrong_reply");
     }
 
     @Test
@@ -125,7 +125,7 @@ class SecuredRepliesTest {
         assertFalse(requests.get(0).contains("Nonce"));
     }
 
-    private static String signed(Path file, boolean byService, int agoS) throws Exception {
+    private static String sign(Path file, boolean byService, int agoS) throws Exception {
         return new Message(plain, file, byService)
                 .stamp(agoS, 300).sign(WSConstants.RSA_SHA256, "Body", "Timestamp").text();
     }
