@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use wirelab_wire::http1::HeadLimits;
 use wirelab_wire::websocket::{
-    Deframer, Ending, Header, Kind, Opcode, Options, WebSocket, accept_of, append_message,
-    check_request, mask,
+    DeflateOffer, Deframer, Ending, Header, Kind, Opcode, Options, WebSocket, accept_of,
+    append_compressed, append_message, check_request, mask,
 };
 use wirelab_wire::{CallId, Failure, Head, ProtocolError, Request, Session};
 
@@ -20,6 +20,7 @@ const OPTIONS: Options = Options {
         fields: 40,
     },
     message_bytes_max: 1000,
+    deflate: None,
 };
 
 fn request(messages: &[&[u8]]) -> Arc<Request> {
@@ -89,9 +90,14 @@ impl Wire {
     }
 
     fn switching(&self) -> String {
+        self.write_switching("")
+    }
+
+    /// With these further lines.
+    fn write_switching(&self, fields: &str) -> String {
         format!(
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\n\
-             Connection: keep-alive, Upgrade\r\nSec-WebSocket-Accept: {}\r\n\r\n",
+             Connection: keep-alive, Upgrade\r\nSec-WebSocket-Accept: {}\r\n{fields}\r\n",
             accept_of(&self.key)
         )
     }
@@ -491,4 +497,152 @@ fn replies_before_the_final_one_of_the_handshake_are_passed_over() {
     let sent = read_frames(&wire.pump());
     assert_eq!(sent[0], (Opcode::Pong, b"p".to_vec()));
     assert_eq!(sent[1].1, b"one");
+}
+
+const OFFERING: Options = Options {
+    deflate: Some(DeflateOffer {
+        server_no_context_takeover: false,
+        server_max_window_bits: None,
+    }),
+    ..OPTIONS
+};
+
+/// RFC 7692 section 7.2.3.1: "Hello", and again in the window of the first (section 7.2.3.2).
+const HELLO: &[u8] = b"\xf2\x48\xcd\xc9\xc9\x07\x00";
+const HELLO_AGAIN: &[u8] = b"\xf2\x00\x11\x00\x00";
+
+fn mark_compressed(payload: &[u8]) -> Vec<u8> {
+    let mut bytes = text(payload);
+    bytes[0] |= 0x40;
+    bytes
+}
+
+fn request_compressed(messages: &[&[u8]]) -> Arc<Request> {
+    let mut body = Vec::new();
+    for message in messages {
+        append_compressed(&mut body, Kind::Text, message);
+    }
+    Arc::new(Request {
+        body: body.into(),
+        ..(*request(&[])).clone()
+    })
+}
+
+/// A session that has offered compression, whose server answers with these lines. Call 0 is
+/// "Hello" and an empty message.
+fn answer_offer(fields: &str) -> Result<Wire, ProtocolError> {
+    let mut wire = Wire {
+        session: WebSocket::new(OFFERING),
+        recorded: RecordedEvents::default(),
+        key: String::new(),
+    };
+    wire.session.send(0, &request_compressed(&[b"Hello", b""]));
+    let asked = String::from_utf8(wire.pump()).expect("a head");
+    let offer = "\r\nsec-websocket-extensions: permessage-deflate; client_no_context_takeover\r\n";
+    assert!(asked.contains(offer), "{asked}");
+    let key = asked.split_once("sec-websocket-key: ").expect("a key").1;
+    wire.key = key.lines().next().expect("a line").into();
+    let reply = wire.write_switching(fields);
+    wire.receive(reply.as_bytes()).map(|()| wire)
+}
+
+#[test]
+fn messages_are_compressed_both_ways_where_the_server_agrees() {
+    let agreement = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
+    let mut wire = answer_offer(agreement).unwrap();
+    let negotiated = wire.session.take_negotiated().expect("an answer");
+    assert_eq!(negotiated.to_string(), "permessage-deflate");
+    assert_eq!(wire.session.take_negotiated(), None);
+    let sent = wire.pump();
+    assert_eq!(sent[0], 0xc1, "final, compressed, text");
+    let frames = read_frames(&sent);
+    assert_eq!(frames[0].1, HELLO);
+    assert_eq!(frames[1].1, b"");
+    let (second, _) = Header::parse(&sent[6 + HELLO.len()..]).unwrap().unwrap();
+    assert!(!second.is_compressed, "an empty message stays as it is");
+    let stream = [
+        mark_compressed(HELLO),
+        text(b"plain"),
+        mark_compressed(HELLO_AGAIN),
+        text(b""),
+    ]
+    .concat();
+    for piece in stream.chunks(3) {
+        wire.receive(piece).unwrap();
+    }
+    let mut expected = expect_beginning(0, 101).to_vec();
+    expected.extend([body(0, b"HelloplainHello"), end(0)]);
+    assert_eq!(wire.take_events(), expected);
+    // The window is that of the connection, and not of the call.
+    wire.session.send(1, &request_compressed(&[b"Hello"]));
+    assert_eq!(read_frames(&wire.pump())[0].1, HELLO);
+    let rest = [mark_compressed(HELLO_AGAIN), mark_compressed(b"\x00")].concat();
+    wire.receive(&rest).unwrap();
+    assert_eq!(wire.take_events()[2..], [body(1, b"Hello"), end(1)]);
+}
+
+#[test]
+fn messages_go_out_as_they_were_where_the_server_declines() {
+    let mut wire = answer_offer("").unwrap();
+    let negotiated = wire.session.take_negotiated().expect("an answer");
+    assert_eq!(negotiated.to_string(), "none");
+    let sent = wire.pump();
+    assert_eq!(sent[0], 0x81, "not compressed");
+    assert_eq!(read_frames(&sent)[0].1, b"Hello");
+    let error = wire
+        .receive(&mark_compressed(HELLO))
+        .expect_err("no agreement");
+    assert!(error.rule.contains("without an extension"), "{error}");
+    // Also one that is longer than what goes out at a time.
+    let mut wire = answer_offer("").unwrap();
+    wire.pump();
+    wire.receive(&text(b"")).unwrap();
+    let long = vec![b'x'; 1 << 20];
+    wire.session.send(1, &request_compressed(&[&long, b"end"]));
+    let frames = read_frames(&wire.pump());
+    assert!(frames[0].1 == long && frames[1].1 == b"end");
+}
+
+#[test]
+fn an_answer_that_was_not_offered_fails_the_call_with_the_rule() {
+    for (field, rule) in [
+        (
+            "permessage-deflate; client_max_window_bits=9",
+            "where it was offered",
+        ),
+        ("permessage-deflate; x=1", "four parameters"),
+        (
+            "permessage-deflate\r\nSec-WebSocket-Extensions: permessage-deflate",
+            "one offer",
+        ),
+        ("x-other", "that was offered"),
+    ] {
+        let error = answer_offer(&format!("Sec-WebSocket-Extensions: {field}\r\n"));
+        let error = error.err().expect(field);
+        assert!(error.rule.contains(rule), "{error} instead of {rule}");
+    }
+    let error = answer_offer("Sec-WebSocket-Protocol: x\r\n").err().unwrap();
+    assert!(
+        error.rule.contains("subprotocol that was offered"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_bomb_fails_the_call_at_the_largest_message() {
+    let agreement = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
+    let mut wire = answer_offer(agreement).unwrap();
+    let bomb = request_compressed(&[&vec![b'x'; 100 << 20]]);
+    // Behind the prefix of a message of a body.
+    let frame = mark_compressed(&bomb.body[5..]);
+    let mut last = Ok(());
+    for piece in frame.chunks(1000) {
+        last = wire.receive(piece);
+        if last.is_err() {
+            break;
+        }
+    }
+    let error = last.expect_err("a bomb");
+    assert!(error.rule.contains("largest size"), "{error}");
+    assert!(error.found.contains("1000 bytes, decompressed"), "{error}");
 }

@@ -12,7 +12,7 @@ use crate::http2;
 use crate::raw::report::Records;
 use crate::raw::{self, Raw};
 use crate::session::{CallId, End, Failure, Head, Replies, Request, Session};
-use crate::websocket::{self, Kind, WebSocket, append_message};
+use crate::websocket::{self, DeflateOffer, Kind, WebSocket, append_compressed};
 
 /// Calls in flight at the beginning.
 const CALLS: u32 = 3;
@@ -119,19 +119,34 @@ pub fn fuzz_http1(data: &[u8]) {
     run_session(Http1::new(options).expect("options that agree"), data);
 }
 
-/// Frames of WebSocket, after a handshake that is right.
+/// Of the first byte of an input of WebSocket: compression is agreed on, and the server's messages
+/// have windows of their own. The rest is the length of a read.
+const IS_DEFLATE: u8 = 1 << 7;
+const FORGETS: u8 = 1 << 6;
+
+/// Frames of WebSocket, after a handshake that is right; also an answer to an offer.
 pub fn fuzz_websocket(data: &[u8]) {
-    let Some((step, input)) = data.split_first() else {
+    let Some((first, input)) = data.split_first() else {
         return;
     };
+    let step = first & !(IS_DEFLATE | FORGETS);
+    if let Ok(field) = std::str::from_utf8(input) {
+        let _ = DeflateOffer::default().answered_by(field);
+    }
+    let extension = match (first & IS_DEFLATE, first & FORGETS) {
+        (0, _) => "",
+        (_, 0) => "sec-websocket-extensions: permessage-deflate\r\n",
+        _ => "sec-websocket-extensions: permessage-deflate; server_no_context_takeover\r\n",
+    };
     let mut body = Vec::new();
-    append_message(&mut body, Kind::Text, b"{}");
+    append_compressed(&mut body, Kind::Text, b"{}");
     let mut session = WebSocket::new(websocket::Options {
         ending: websocket::Ending::EmptyText,
         kind: Some(Kind::Text),
         close: false,
         head_limits: http1::HeadLimits::default(),
         message_bytes_max: 1 << 16,
+        deflate: Some(DeflateOffer::default()),
     });
     let request = Request {
         body: body.into(),
@@ -146,11 +161,11 @@ pub fn fuzz_websocket(data: &[u8]) {
     let accept = websocket::accept_of(key.lines().next().expect("a line"));
     let head = format!(
         "HTTP/1.1 101 \r\nupgrade: websocket\r\nconnection: upgrade\r\n\
-         sec-websocket-accept: {accept}\r\n\r\n"
+         sec-websocket-accept: {accept}\r\n{extension}\r\n"
     );
     let switched = session.receive(head.as_bytes(), &mut order);
     switched.expect("a handshake that is right");
-    for piece in input.chunks(usize::from(*step).max(1)) {
+    for piece in input.chunks(usize::from(step).max(1)) {
         let mut out = Vec::new();
         while session.pump(&mut out) {}
         if session.receive(piece, &mut order).is_err() {

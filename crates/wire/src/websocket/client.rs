@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::deframer::{Deframer, Piece};
+use super::extension::{DeflateOffer, Negotiated};
 use super::frame::{Kind, Opcode, violation};
 use super::handshake::{Answer, Handshake, SWITCHING_PROTOCOLS};
 use super::requests::Requests;
@@ -43,8 +44,10 @@ pub struct Options {
     pub close: bool,
     /// The largest head of a reply that is accepted.
     pub head_limits: HeadLimits,
-    /// Bytes of the longest message that is accepted.
+    /// Bytes of the longest message that is accepted, decompressed.
     pub message_bytes_max: u32,
+    /// Compression is offered: permessage-deflate (RFC 7692).
+    pub deflate: Option<DeflateOffer>,
 }
 
 /// One WebSocket connection's client side. The first request's path and fields begin the
@@ -70,6 +73,8 @@ pub struct WebSocket {
     closing: bool,
     /// Input means nothing any more.
     input_ignored: bool,
+    /// How the server answered the offer, until it is asked for.
+    negotiated: Option<Negotiated>,
 }
 
 #[derive(Debug)]
@@ -103,6 +108,20 @@ impl WebSocket {
             used: false,
             closing: false,
             input_ignored: false,
+            negotiated: None,
+        }
+    }
+
+    /// How the server answered the offer of an extension, once after the handshake.
+    pub fn take_negotiated(&mut self) -> Option<Negotiated> {
+        self.negotiated.take()
+    }
+
+    fn agree(&mut self, negotiated: Option<Negotiated>) {
+        self.negotiated = negotiated;
+        if let Some(Negotiated::Deflate(agreed)) = negotiated {
+            self.deframer.accept_deflate(agreed);
+            self.requests.accept_deflate();
         }
     }
 
@@ -112,7 +131,12 @@ impl WebSocket {
             State::Open => {}
             State::HandshakeSent(handshake) => {
                 let answer = handshake.take(input, self.options.head_limits)?;
-                let Answer::Complete { head, rest: left } = answer else {
+                let Answer::Complete {
+                    head,
+                    rest: left,
+                    negotiated,
+                } = answer
+                else {
                     return Ok(());
                 };
                 if head.status != SWITCHING_PROTOCOLS {
@@ -121,6 +145,7 @@ impl WebSocket {
                 }
                 // The head is not the first byte of the reply.
                 self.state = State::Open;
+                self.agree(negotiated);
                 rest = &input[input.len() - left..];
             }
             State::New | State::HandshakeQueued { .. } => {
@@ -153,7 +178,7 @@ impl WebSocket {
             match piece {
                 Piece::Message(kind, message) => {
                     // A control frame may follow a reply, and a message may not.
-                    let is_last = !matches!(**rest, [0x01 | 0x02 | 0x81 | 0x82, ..]);
+                    let is_last = !matches!(**rest, [first, ..] if matches!(first & !0x40, 0x01 | 0x02 | 0x81 | 0x82));
                     self.take_message(kind, message, is_last, replies)?;
                 }
                 Piece::Control(Opcode::Ping, payload) => {
@@ -354,7 +379,7 @@ impl Session for WebSocket {
         if let State::New = self.state {
             let keys = self.requests.keys();
             let random = u128::from(keys.next_word()) << 64 | u128::from(keys.next_word());
-            let handshake = Handshake::new(random.to_ne_bytes());
+            let handshake = Handshake::new(random.to_ne_bytes(), self.options.deflate);
             let mut head = Vec::new();
             handshake.write(request, &mut head);
             let handshake = Box::new(handshake);

@@ -1,5 +1,7 @@
 //! The messages of a server, whatever parts they come in (RFC 6455 section 5.4).
 
+use super::deflate::Inflater;
+use super::extension::Deflate;
 use super::frame::{HEADER_BYTES_MAX, Header, Kind, Opcode, violation};
 use crate::session::ProtocolError;
 
@@ -16,8 +18,8 @@ pub enum Piece<'a> {
 }
 
 /// Finds messages and control frames in the bytes that a server sends. It copies a message only if
-/// it comes in several reads or frames, and never keeps more bytes than the largest one accepted
-/// has.
+/// it comes in several reads or frames, decompresses it as it comes, and never keeps more bytes
+/// than the largest one accepted has.
 #[derive(Debug)]
 pub struct Deframer {
     message_max: usize,
@@ -25,6 +27,10 @@ pub struct Deframer {
     message: Vec<u8>,
     /// Its kind, from its first frame on.
     kind: Option<Kind>,
+    /// It is compressed.
+    is_compressed: bool,
+    /// Where compression was agreed on.
+    inflater: Option<Box<Inflater>>,
     /// Of the frame under way: what its header says, and the bytes still to come.
     frame: Option<(Header, usize)>,
     /// A part of a header, or of a control frame, which may come between the frames of a message.
@@ -48,10 +54,18 @@ impl Deframer {
             message_max,
             message: Vec::new(),
             kind: None,
+            is_compressed: false,
+            inflater: None,
             frame: None,
             partial: Vec::new(),
             is_spent: false,
         }
+    }
+
+    /// Messages may be compressed from now on, as was agreed.
+    pub fn accept_deflate(&mut self, agreed: Deflate) {
+        let forgets = agreed.server_no_context_takeover;
+        self.inflater = Some(Box::new(Inflater::new(forgets)));
     }
 
     /// Whether the header of a message has come, and not its end. Control frames do not count.
@@ -133,12 +147,25 @@ impl Deframer {
         if ends {
             self.kind = None;
         }
+        if self.is_compressed {
+            self.inflate(payload, ends)?;
+            return Ok(ends.then_some(Found::Kept(kind)));
+        }
         if ends && self.message.is_empty() {
             let to = from + taken;
             return Ok(Some(Found::Input { kind, from, to }));
         }
         self.message.extend_from_slice(payload);
         Ok(ends.then_some(Found::Kept(kind)))
+    }
+
+    fn inflate(&mut self, payload: &[u8], ends: bool) -> Result<(), ProtocolError> {
+        let inflater = self.inflater.as_mut().expect("compression was agreed on");
+        inflater.take(payload, &mut self.message, self.message_max)?;
+        match ends {
+            true => inflater.end(&mut self.message, self.message_max),
+            false => Ok(()),
+        }
     }
 
     /// Takes a header, or a part of one.
@@ -171,10 +198,16 @@ impl Deframer {
                 "a masked frame",
             ));
         }
-        if header.is_compressed {
+        if header.is_compressed && self.inflater.is_none() {
             return Err(violation(
                 "reserved bit 1 is 0 without an extension (RFC 6455 section 5.2)",
-                "a compressed frame, though no compression was offered",
+                "a compressed frame, though no compression was agreed on",
+            ));
+        }
+        if header.is_compressed && header.opcode == Opcode::Continuation {
+            return Err(violation(
+                "the first frame of a message alone has reserved bit 1 (RFC 7692 section 6.1)",
+                "a continuation with it",
             ));
         }
         match (header.opcode, self.kind) {
@@ -190,11 +223,15 @@ impl Deframer {
                     "a message within another",
                 ));
             }
-            (Opcode::Message(kind), None) => self.kind = Some(kind),
+            (Opcode::Message(kind), None) => {
+                (self.kind, self.is_compressed) = (Some(kind), header.is_compressed);
+            }
             _ => {}
         }
         let room = self.message_max - self.message.len();
-        if !header.opcode.is_control() && header.length > room as u64 {
+        // Of a compressed message the length is known when it has been decompressed.
+        let is_measured = !header.opcode.is_control() && !self.is_compressed;
+        if is_measured && header.length > room as u64 {
             return Err(violation(
                 "a message stays within the largest size accepted",
                 format!("more than {} bytes", self.message_max),
@@ -220,7 +257,18 @@ mod tests {
 
     /// What comes of input that arrives in reads of `size` bytes.
     fn pieces(input: &[u8], size: usize) -> Result<Vec<String>, ProtocolError> {
+        pieces_of(None, input, size)
+    }
+
+    fn pieces_of(
+        agreed: Option<Deflate>,
+        input: &[u8],
+        size: usize,
+    ) -> Result<Vec<String>, ProtocolError> {
         let mut deframer = Deframer::new(300);
+        if let Some(agreed) = agreed {
+            deframer.accept_deflate(agreed);
+        }
         let mut found = Vec::new();
         for mut read in input.chunks(size) {
             while let Some(piece) = deframer.next(&mut read)? {
@@ -263,6 +311,73 @@ mod tests {
         ];
         for size in 1..=input.len() {
             assert_eq!(pieces(&input, size).unwrap(), expected, "reads of {size}");
+        }
+    }
+
+    const AGREED: Deflate = Deflate {
+        server_no_context_takeover: false,
+        client_no_context_takeover: true,
+        server_max_window_bits: 15,
+    };
+
+    #[test]
+    fn compressed_messages_are_found_in_reads_of_any_length() {
+        // RFC 7692 sections 7.2.3.1 to 7.2.3.5, a control frame between two fragments, and a
+        // message that is not compressed between two that share their window.
+        let input = [
+            b"\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00".as_slice(),
+            b"\x41\x03\xf2\x48\xcd\x89\x02hi\x80\x04\xc9\xc9\x07\x00",
+            b"\x81\x05plain",
+            b"\xc1\x05\xf2\x00\x11\x00\x00",
+            b"\xc2\x0b\x00\x05\x00\xfa\xff\x48\x65\x6c\x6c\x6f\x00",
+            b"\xc1\x08\xf3\x48\xcd\xc9\xc9\x07\x00\x00",
+            b"\xc1\x0d\xf2\x48\x05\x00\x00\x00\xff\xff\xca\xc9\xc9\x07\x00",
+            b"\xc1\x01\x00",
+            b"\x41\x00\x00\x00\x80\x01\x00",
+        ]
+        .concat();
+        let expected = [
+            "Text Hello",
+            "Ping hi",
+            "Text Hello",
+            "Text plain",
+            "Text Hello",
+            "Binary Hello",
+            "Text Hello",
+            "Text Hello",
+            "Text ",
+            "Text ",
+        ];
+        for size in 1..=input.len() {
+            let found = pieces_of(Some(AGREED), &input, size).unwrap();
+            assert_eq!(found, expected, "reads of {size}");
+        }
+    }
+
+    #[test]
+    fn compressed_frames_that_break_the_protocol_are_refused_with_the_rule() {
+        for (input, rule) in [
+            (
+                b"\x01\x01a\xc0\x01\x00".as_slice(),
+                "first frame of a message alone",
+            ),
+            (
+                b"\x41\x01\xf2\xc0\x01\x00",
+                "first frame of a message alone",
+            ),
+            (b"\xc9\x00", "a control frame"),
+            (b"\xc8\x02\x03\xe8", "a control frame"),
+            (b"\xc1\x00", "has a block"),
+            (b"\xc1\x02\xff\xff", "is DEFLATE"),
+            (b"\xc1\x05\xf2\x00\x11\x00\x00", "is DEFLATE"),
+            (b"\xe1\x01\x00", "reserved bits 2 and 3"),
+            (b"\xc1\x07\x00\x01\x00\xfe\xff\xff\x00", "is UTF-8"),
+            (b"\x82\x7e\x01\x2d", "largest size"),
+        ] {
+            for size in [1, input.len()] {
+                let error = pieces_of(Some(AGREED), input, size).expect_err(rule);
+                assert!(error.rule.contains(rule), "{error} instead of {rule}");
+            }
         }
     }
 

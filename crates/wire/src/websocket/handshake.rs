@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use sha1::{Digest, Sha1};
 
+use super::extension::{DeflateOffer, Negotiated};
 use super::frame::violation;
 use super::requests::is_list;
 use crate::excerpt::excerpt;
@@ -54,6 +55,7 @@ pub fn check_request(request: &Request) -> Result<(), RequestError> {
 #[derive(Debug)]
 pub(super) struct Handshake {
     key: String,
+    offer: Option<DeflateOffer>,
     /// The head of the reply, as far as it has come.
     reply: Vec<u8>,
 }
@@ -64,14 +66,20 @@ pub(super) enum Answer {
     /// The head is not whole yet.
     Incomplete,
     /// Its head, and how many of the bytes lie behind it. With status 101 they are frames.
-    Complete { head: Head, rest: usize },
+    Complete {
+        head: Head,
+        rest: usize,
+        /// With status 101, where an extension was offered.
+        negotiated: Option<Negotiated>,
+    },
 }
 
 impl Handshake {
     /// With 16 random bytes.
-    pub(super) fn new(random: [u8; 16]) -> Handshake {
+    pub(super) fn new(random: [u8; 16], offer: Option<DeflateOffer>) -> Handshake {
         Handshake {
             key: BASE64_STANDARD.encode(random),
+            offer,
             reply: Vec::new(),
         }
     }
@@ -92,6 +100,10 @@ impl Handshake {
             ("sec-websocket-version", "13"),
         ] {
             asking.fields.push((name.to_owned(), value.to_owned()));
+        }
+        if let Some(offer) = self.offer {
+            let name = "sec-websocket-extensions".to_owned();
+            asking.fields.push((name, offer.to_string()));
         }
         out.extend(http1::write_head(&asking, &http1::Options::default()));
     }
@@ -120,17 +132,19 @@ impl Handshake {
             }
             self.reply.drain(..bytes);
         };
-        if head.status == SWITCHING_PROTOCOLS {
-            self.check(&self.reply[..bytes], limits)?;
-        }
+        let negotiated = match head.status {
+            SWITCHING_PROTOCOLS => self.check(&self.reply[..bytes], limits)?,
+            _ => None,
+        };
         Ok(Answer::Complete {
             head,
             rest: self.reply.len() - bytes,
+            negotiated,
         })
     }
 
     /// RFC 6455 section 4.1, on the server's response.
-    fn check(&self, head: &[u8], limits: HeadLimits) -> Result<(), ProtocolError> {
+    fn check(&self, head: &[u8], limits: HeadLimits) -> Result<Option<Negotiated>, ProtocolError> {
         let mut found = Fields::default();
         http1::each_field(head, limits, |name, value| found.take(name, value));
         let options = found.connection.to_ascii_lowercase();
@@ -152,13 +166,20 @@ impl Handshake {
                 excerpt(found.accept.as_bytes()),
             ));
         }
-        if !found.unasked.is_empty() {
+        let unasked = match self.offer {
+            None if !found.extensions.is_empty() => &found.extensions,
+            _ => &found.protocol,
+        };
+        if !unasked.is_empty() {
             return Err(violation(
                 "a server takes only an extension or subprotocol that was offered (RFC 6455 section 4.1)",
-                excerpt(found.unasked.as_bytes()),
+                excerpt(unasked.as_bytes()),
             ));
         }
-        Ok(())
+        let offer = self.offer.as_ref();
+        offer
+            .map(|offer| offer.answered_by(&found.extensions))
+            .transpose()
     }
 }
 
@@ -168,7 +189,8 @@ struct Fields {
     upgrade: String,
     connection: String,
     accept: String,
-    unasked: String,
+    extensions: String,
+    protocol: String,
 }
 
 impl Fields {
@@ -177,7 +199,8 @@ impl Fields {
             "upgrade" => &mut self.upgrade,
             "connection" => &mut self.connection,
             "sec-websocket-accept" => &mut self.accept,
-            "sec-websocket-extensions" | "sec-websocket-protocol" => &mut self.unasked,
+            "sec-websocket-extensions" => &mut self.extensions,
+            "sec-websocket-protocol" => &mut self.protocol,
             _ => return,
         };
         // A field that comes twice is one list (RFC 9110 section 5.3).

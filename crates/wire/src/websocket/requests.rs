@@ -4,41 +4,76 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use super::deflate;
 use super::frame::{Header, Kind, Opcode, mask};
 use crate::session::{CallId, Request};
 
 /// Bytes that one pump appends at most, apart from the frame that it ends with.
 const PUMP_BYTES_MAX: usize = 256 << 10;
 
-/// Bytes in front of each message of a body: its kind, and its length.
+/// Bytes in front of each message of a body: its flags, and its length.
 const PREFIX_BYTES: usize = 5;
+
+const IS_BINARY: u8 = 1;
+const IS_COMPRESSED: u8 = 1 << 1;
+
+/// A message as it lies in the body of a request.
+struct Prepared<'a> {
+    kind: Kind,
+    is_compressed: bool,
+    payload: &'a [u8],
+}
 
 /// Appends a message to the body of a request.
 ///
 /// # Panics
 /// When it has 2^32 bytes or more.
 pub fn append_message(body: &mut Vec<u8>, kind: Kind, message: &[u8]) {
-    let length = u32::try_from(message.len()).expect("a message of less than 4 GiB");
-    body.push(u8::from(kind == Kind::Binary));
-    body.extend(length.to_be_bytes());
-    body.extend_from_slice(message);
+    let flags = u8::from(kind == Kind::Binary) * IS_BINARY;
+    append_prepared(body, flags, |body| body.extend_from_slice(message));
+}
+
+/// Appends a message that is compressed where the server agrees to it. An empty one would only
+/// become longer, and stays as it is.
+///
+/// # Panics
+/// As [`append_message`].
+pub fn append_compressed(body: &mut Vec<u8>, kind: Kind, message: &[u8]) {
+    if message.is_empty() {
+        return append_message(body, kind, message);
+    }
+    let flags = u8::from(kind == Kind::Binary) * IS_BINARY | IS_COMPRESSED;
+    append_prepared(body, flags, |body| deflate::compress(message, body));
+}
+
+fn append_prepared(body: &mut Vec<u8>, flags: u8, append: impl FnOnce(&mut Vec<u8>)) {
+    let begin = body.len();
+    body.extend([flags, 0, 0, 0, 0]);
+    append(body);
+    let length = body.len() - begin - PREFIX_BYTES;
+    let length = u32::try_from(length).expect("a message of less than 4 GiB");
+    body[begin + 1..begin + PREFIX_BYTES].copy_from_slice(&length.to_be_bytes());
 }
 
 /// The message that `body` begins with, and what is behind it; None at its end.
-pub(super) fn split_message(body: &[u8]) -> Option<(Kind, &[u8], &[u8])> {
+fn split_message(body: &[u8]) -> Option<(Prepared<'_>, &[u8])> {
     let (prefix, rest) = body.split_first_chunk::<PREFIX_BYTES>()?;
-    let [kind, length @ ..] = *prefix;
-    let kind = match kind {
-        0 => Kind::Text,
-        _ => Kind::Binary,
+    let [flags, length @ ..] = *prefix;
+    let (payload, rest) = rest.split_at_checked(u32::from_be_bytes(length) as usize)?;
+    let message = Prepared {
+        kind: match flags & IS_BINARY {
+            0 => Kind::Text,
+            _ => Kind::Binary,
+        },
+        is_compressed: flags & IS_COMPRESSED != 0,
+        payload,
     };
-    let (message, rest) = rest.split_at_checked(u32::from_be_bytes(length) as usize)?;
-    Some((kind, message, rest))
+    Some((message, rest))
 }
 
 /// Whether a body is a list of messages.
 pub(super) fn is_list(mut body: &[u8]) -> bool {
-    while let Some((_, _, rest)) = split_message(body) {
+    while let Some((_, rest)) = split_message(body) {
         body = rest;
     }
     body.is_empty()
@@ -82,6 +117,10 @@ pub(super) struct Requests {
     control: Option<(Opcode, Box<[u8]>)>,
     /// A frame will never be whole.
     is_cut: bool,
+    /// Compressed messages go out as they are.
+    is_deflate_agreed: bool,
+    /// Of the frame under way: its payload, where the server declined a compressed one.
+    decompressed: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -100,7 +139,14 @@ impl Requests {
             frame: None,
             control: None,
             is_cut: false,
+            is_deflate_agreed: false,
+            decompressed: Vec::new(),
         }
+    }
+
+    /// The server takes compressed messages.
+    pub(super) fn accept_deflate(&mut self) {
+        self.is_deflate_agreed = true;
     }
 
     /// Random bytes for the handshake.
@@ -147,7 +193,14 @@ impl Requests {
     fn write_control(&mut self, out: &mut Vec<u8>) {
         if let Some((opcode, payload)) = self.control.take() {
             let key = self.keys.next_key();
-            write_header(opcode, key, payload.len(), out);
+            let header = Header {
+                is_final: true,
+                is_compressed: false,
+                opcode,
+                key: Some(key),
+                length: payload.len() as u64,
+            };
+            header.write(out);
             append_masked(&payload, key, 0, out);
         }
     }
@@ -166,16 +219,31 @@ impl Requests {
                 return false;
             };
             let rest = &outgoing.request.body[outgoing.at..];
-            let Some((kind, message, after)) = split_message(rest) else {
+            let Some((prepared, after)) = split_message(rest) else {
                 self.queue.pop_front();
                 continue;
             };
             if out.len() >= full {
                 return true;
             }
+            let is_declined = prepared.is_compressed && !self.is_deflate_agreed;
+            if is_declined && self.frame.is_none() {
+                self.decompressed = deflate::decompress(prepared.payload);
+            }
+            let message = match is_declined {
+                true => &self.decompressed,
+                false => prepared.payload,
+            };
             let (key, from) = self.frame.unwrap_or_else(|| {
                 let key = self.keys.next_key();
-                write_header(Opcode::Message(kind), key, message.len(), out);
+                let header = Header {
+                    is_final: true,
+                    is_compressed: prepared.is_compressed && !is_declined,
+                    opcode: Opcode::Message(prepared.kind),
+                    key: Some(key),
+                    length: message.len() as u64,
+                };
+                header.write(out);
                 (key, 0)
             });
             let to = message.len().min(from + full.saturating_sub(out.len()));
@@ -185,20 +253,10 @@ impl Requests {
                 return true;
             }
             self.frame = None;
+            self.decompressed = Vec::new();
             outgoing.at = outgoing.request.body.len() - after.len();
         }
     }
-}
-
-fn write_header(opcode: Opcode, key: [u8; 4], length: usize, out: &mut Vec<u8>) {
-    let header = Header {
-        is_final: true,
-        is_compressed: false,
-        opcode,
-        key: Some(key),
-        length: length as u64,
-    };
-    header.write(out);
 }
 
 fn append_masked(payload: &[u8], key: [u8; 4], offset: usize, out: &mut Vec<u8>) {

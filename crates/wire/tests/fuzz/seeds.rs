@@ -421,6 +421,21 @@ fn message_streams(seeds: &mut Vec<Seed>) {
         "frames cut",
         [&[1], &frames[..]].concat(),
     );
+    // Compressed: the examples of RFC 7692 section 7.2.3, a ping within one, an empty one.
+    let compressed = b"\xc1\x07\xf2\x48\xcd\xc9\xc9\x07\x00\x41\x03\xf2\x48\xcd\x89\x02hi\x80\x04\xc9\xc9\x07\x00\
+\xc1\x05\xf2\x00\x11\x00\x00\xc1\x08\xf3\x48\xcd\xc9\xc9\x07\x00\x00\
+\xc1\x0d\xf2\x48\x05\x00\x00\x00\xff\xff\xca\xc9\xc9\x07\x00\xc1\x01\x00\x88\x02\x03\xe8";
+    for (name, first) in [
+        ("compressed", 0xbf),
+        ("compressed cut", 0x81),
+        ("apart", 0xc2),
+    ] {
+        let input = [&[first], &compressed[..]].concat();
+        add(seeds, "websocket", name, input);
+    }
+    let answer =
+        b"\x3fpermessage-deflate; server_max_window_bits=\"10\"; server_no_context_takeover";
+    add(seeds, "websocket", "answer", answer.to_vec());
     let lines = b"{\"a\":1}\r\n\n [\"b\"]\n3";
     add_stream(seeds, "ndjson", "lines", lines);
     add(seeds, "ndjson", "lines cut", [&[2], &lines[..]].concat());
