@@ -105,6 +105,9 @@ def test_messages_of_a_live_server_are_those_of_its_log(tmp_path: Path, is_tls: 
     asked, told = _group(document, "request"), _group(document, "reply")
     assert (asked.framing, asked.count, asked.bytes) == ("websocket", 1, len("begin") + 2)
     assert (told.framing, told.count, told.streams) == ("websocket", MESSAGES, 1)
+    # The library compresses every message, and their length is that on the wire.
+    assert (asked.compressed, told.compressed) == (1, MESSAGES)
+    assert told.bytes < sum(map(len, received)) / 2
     assert told.gap_us is not None
     assert told.gap_us.n == MESSAGES - 1
     elapsed_s = log[-1] - log[0]

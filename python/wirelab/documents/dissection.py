@@ -593,7 +593,10 @@ class MessageGroupSum(msgspec.Struct, frozen=True, kw_only=True):
     """The messages of one framing and direction."""
 
     bytes: int
-    """Bytes of their content."""
+    """Bytes of their content, compressed ones as they were on the wire."""
+    compressed: int = 0
+    """Those that are compressed by themselves (permessage-deflate, gRPC, Connect); their
+    content is not read."""
     count: int
     """How many."""
     direction: Way
@@ -905,7 +908,7 @@ class SlowMessage(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: float
     """When it was there, since the capture's first packet, milliseconds."""
     bytes: int
-    """Bytes of its content."""
+    """Bytes of its content, as they were on the wire."""
     direction: Way
     """Which way it went."""
     exchange: int | None = None

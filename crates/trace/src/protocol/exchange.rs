@@ -241,6 +241,8 @@ pub struct StreamMessage {
     /// When the message before it could be read, or where there is none, when the stream was asked
     /// for, ns; None where that is not known.
     pub since_ns: Option<u64>,
+    /// It is compressed by itself, as its framing shows; its bytes are those on the wire.
+    pub is_compressed: bool,
     /// A hash of its content's beginning and length; None where that was not read.
     pub content: Option<u64>,
     /// The first time that its content states, nanoseconds of its maker's clock.

@@ -125,6 +125,7 @@ fn messages_of_websocket_are_found_between_control_frames_and_in_parts() {
     };
     assert_eq!((asked.count, asked.bytes), (1, 7));
     assert_eq!((told.count, told.bytes), (3, 5 + 12 + 300));
+    assert_eq!((asked.compressed, told.compressed), (0, 1));
     let longest = &found.slowest[0];
     assert_eq!((longest.bytes, longest.direction), (12, Way::Reply));
     assert_near(longest.time.elapsed_ms, 301.4);
@@ -138,8 +139,10 @@ fn the_first_frames_of_websocket_may_be_compressed_or_cut() {
     for byte in frame(0xc1, b"deflated") {
         push(&mut script, connection, MS, &[byte]);
     }
+    // An empty message behind it is not compressed.
+    push(&mut script, connection, MS, &text(b""));
     let (group, _) = only_group(&script);
-    assert_eq!((group.count, group.bytes), (1, 8));
+    assert_eq!((group.count, group.bytes, group.compressed), (2, 8, 1));
 }
 
 #[test]
@@ -147,7 +150,7 @@ fn messages_of_grpc_are_followed_where_a_call_has_several() {
     let mut script = Script::new();
     let connection = open_http2(&mut script, 2, "application/grpc");
     for number in 0..3 {
-        let message = grpc::frame(&[number; 40], false);
+        let message = grpc::frame(&[number; 40], number == 1);
         push(&mut script, connection, INTERVAL_US, &data(1, &message));
     }
     // The only one of its call.
@@ -155,7 +158,7 @@ fn messages_of_grpc_are_followed_where_a_call_has_several() {
     push(&mut script, connection, INTERVAL_US, &data(3, &single));
     let (group, slowest) = only_group(&script);
     assert_eq!((group.framing, group.count), (MessageFraming::Grpc, 3));
-    assert_eq!(group.bytes, 120);
+    assert_eq!((group.bytes, group.compressed), (120, 1));
     assert_eq!(group.gap_us.expect("three").n, 2);
     assert!(slowest.iter().all(|one| one.stream == 1));
     assert_near(slowest[2].time.elapsed_ms, 100.0);
@@ -180,7 +183,7 @@ fn envelopes_of_connect_are_messages_up_to_the_one_that_ends_the_stream() {
     );
     let (group, _) = only_group(&script);
     assert_eq!((group.framing, group.count), (MessageFraming::Connect, 3));
-    assert_eq!(group.bytes, 7);
+    assert_eq!((group.bytes, group.compressed), (7, 1));
 }
 
 #[test]

@@ -75,6 +75,8 @@ def _describe_place(group: MessageGroupSum) -> str:
     waited = packet_waits.largest(shares(group.time))
     streams = f"in {format_count(group.streams, 'stream')}" if group.streams else "in streams"
     words = f"{streams}, {quantity(group.bytes, 'B')}"
+    if group.compressed:
+        words += f" on the wire, {group.compressed:,} of them compressed"
     if waited:
         words += f"; before them: {waited}"
     if group.forwarded:

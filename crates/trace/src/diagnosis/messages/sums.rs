@@ -18,6 +18,8 @@ pub struct MessageGroup {
     pub count: u64,
     /// Of their content, bytes.
     pub bytes: u64,
+    /// Those that are compressed by themselves.
+    pub compressed: u64,
     /// Streams that they were in: first messages.
     pub streams: u64,
     /// Those with a time before them that is known.
@@ -45,6 +47,7 @@ impl MessageGroup {
             timed: 0,
             elapsed_ns: 0,
             parts: Division::default(),
+            compressed: 0,
             forwarded: 0,
             proxy_ns: 0,
             gaps: Histogram::new(3).expect("3 digits are legal"),
@@ -146,6 +149,7 @@ impl MessageSums {
         let key = (message.framing, message.direction);
         let group = self.groups.entry(key).or_insert_with(MessageGroup::new);
         group.add(message, times.as_ref());
+        group.compressed += u64::from(message.is_compressed);
         let Some((elapsed_ns, parts)) = times else {
             return;
         };

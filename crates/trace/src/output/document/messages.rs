@@ -39,8 +39,12 @@ pub struct MessageGroupSum {
     pub count: u64,
     /// Streams whose first message was seen.
     pub streams: u64,
-    /// Bytes of their content.
+    /// Bytes of their content, compressed ones as they were on the wire.
     pub bytes: u64,
+    /// Those that are compressed by themselves (permessage-deflate, gRPC, Connect); their content
+    /// is not read.
+    #[serde(default)]
+    pub compressed: u64,
     /// The times between two messages of a stream; null where no stream had two.
     pub gap_us: Option<Quantiles>,
     /// The times before all of them, added up, divided as the account of their connections has
@@ -75,7 +79,7 @@ pub struct SlowMessage {
     pub at_ms: f64,
     /// The packet of its first byte, and that from which on it was there.
     pub packets: [u64; 2],
-    /// Bytes of its content.
+    /// Bytes of its content, as they were on the wire.
     pub bytes: u64,
     /// The time before it, divided.
     pub time: Elapsed,
@@ -109,6 +113,7 @@ impl MessageGroupSum {
             count: group.count,
             streams: group.streams,
             bytes: group.bytes,
+            compressed: group.compressed,
             gap_us: gaps(group),
             time: Elapsed::new(group.timed, group.elapsed_ns, &group.parts),
             forwarded: group.forwarded,

@@ -48,6 +48,11 @@ impl Envelopes {
         self.of_message(used, Role::Head)
     }
 
+    /// The envelope under way, or the last one, is compressed.
+    pub(super) fn is_compressed(&self) -> bool {
+        self.prefix[0] & COMPRESSED != 0
+    }
+
     fn is_trailer(&self) -> bool {
         self.prefix[0] & END_STREAM != 0
     }

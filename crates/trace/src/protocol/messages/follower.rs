@@ -40,7 +40,8 @@ pub(in crate::protocol) struct Follower {
     scanner: Scanner,
     pub(super) extent: Extent,
     kept: Vec<u8>,
-    is_compressed: bool,
+    /// The message under way is compressed by itself.
+    pub(super) is_compressed: bool,
     number: u64,
 }
 
@@ -122,9 +123,6 @@ impl Follower {
                     .extend(plain.map(|(byte, place)| byte ^ key[place % 4]));
             }
         }
-        if let Scanner::Frames(frames) = &self.scanner {
-            self.is_compressed = frames.is_compressed();
-        }
     }
 
     fn clear(&mut self) {
@@ -133,6 +131,11 @@ impl Follower {
     }
 
     pub(super) fn report<E: ExchangeObserver>(&mut self, cursor: &mut Cursor<'_, E>) {
+        match &self.scanner {
+            Scanner::Frames(frames) => self.is_compressed = frames.is_compressed(),
+            Scanner::Envelopes(envelopes) => self.is_compressed = envelopes.is_compressed(),
+            _ => {}
+        }
         let content = hash(&self.kept, self.extent.message_bytes);
         let made_ns = (!self.is_compressed)
             .then(|| own_time(&self.kept))
@@ -161,6 +164,7 @@ impl Follower {
             extent,
             readable,
             since_ns: self.source.since_ns,
+            is_compressed: self.is_compressed,
             content,
             made_ns,
         };

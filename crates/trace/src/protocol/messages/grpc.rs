@@ -15,6 +15,7 @@ pub(in crate::protocol) struct GrpcMessages {
     /// Behind its last byte.
     end: Option<Edge>,
     length: u32,
+    is_compressed: bool,
     /// From the second message on.
     follower: Option<Box<Follower>>,
 }
@@ -42,8 +43,11 @@ impl GrpcMessages {
                     return self.follow(end, piece, bytes, source(), cursor);
                 }
                 self.begin.get_or_insert_with(|| cursor.edge());
-                if let Some(Piece::Start { length, .. }) = piece {
-                    self.length = length;
+                if let Some(Piece::Start {
+                    length, compressed, ..
+                }) = piece
+                {
+                    (self.length, self.is_compressed) = (length, compressed);
                 }
             }
         }
@@ -73,6 +77,7 @@ impl GrpcMessages {
             ..Extent::default()
         };
         let latest = std::mem::replace(&mut cursor.latest, end);
+        follower.is_compressed = self.is_compressed;
         follower.emit(first, None, None, cursor);
         cursor.latest = latest;
         follower.take_piece(piece, bytes, cursor);
@@ -99,7 +104,11 @@ impl Follower {
                 self.keep(data, None);
             }
             Some(Piece::End) => self.report(cursor),
-            _ => cursor.touch(&mut self.extent, 0, bytes, Kind::GrpcPrefixes),
+            Some(Piece::Start { compressed, .. }) => {
+                self.is_compressed = compressed;
+                cursor.touch(&mut self.extent, 0, bytes, Kind::GrpcPrefixes);
+            }
+            None => cursor.touch(&mut self.extent, 0, bytes, Kind::GrpcPrefixes),
         }
     }
 }
