@@ -177,10 +177,11 @@ pub const TABLE: &[Axis] = &[
     ),
     axis(
         "compression",
-        "of message bodies",
+        "of message bodies; permessage-deflate: of messages of WebSocket, where the service agrees",
         Side::Both,
         Compression::NAMES,
-    ),
+    )
+    .meant(&["deflate"]),
     axis(
         "transport",
         "what carries them; tcp: a stream of bytes without HTTP",

@@ -68,11 +68,21 @@ fn of_bindings() -> Vec<Rule> {
             &[is("binding", &["iiop"])],
             "GIOP 1.2 has no compression",
         ),
-        belongs(
-            "compression",
-            &[is("binding", &["websocket"])],
-            "permessage-deflate (RFC 7692) is not supported: the library of the services in Rust \
-             does not have it",
+        rule(
+            [
+                is("binding", &["websocket"]),
+                is("compression", &["gzip", "zstd"]),
+            ],
+            "messages of WebSocket have one compression, which both sides agree on (RFC 7692)",
+            ("compression", "permessage-deflate"),
+        ),
+        rule(
+            [
+                not("binding", &["websocket"]),
+                is("compression", &["permessage-deflate"]),
+            ],
+            "permessage-deflate is an extension of WebSocket (RFC 7692)",
+            ("compression", "none"),
         ),
         rule(
             [is("binding", &["connect"]), is("compression", &["zstd"])],

@@ -94,6 +94,8 @@ values! {
         Gzip = "gzip",
         /// RFC 8878.
         Zstd = "zstd",
+        /// Of messages of WebSocket, by an extension that both sides agree on (RFC 7692).
+        PermessageDeflate = "permessage-deflate",
     }
 }
 

@@ -79,6 +79,7 @@ fn legal_stacks_are_taken() {
         json!({"binding": "soap", "codec": "soap-encoded"}),
         json!({"binding": "grpc", "compression": "gzip"}),
         json!({"binding": "sse", "flush": "library"}),
+        json!({"binding": "websocket", "compression": "permessage-deflate"}),
         json!({"binding": "rest", "flush": "item", "compression": "zstd"}),
         json!({"binding": "iiop", "byte_order": "big", "in_flight": "multiplex=10"}),
         json!({"binding": "raw", "connection": "close"}),
@@ -126,6 +127,16 @@ fn impossible_stacks_are_refused_with_the_smallest_repair() {
             json!({"binding": "sse", "flush": "library", "compression": "gzip"}),
             "a compressor",
             "flush=item",
+        ),
+        (
+            json!({"binding": "websocket", "compression": "gzip"}),
+            "both sides agree on",
+            "compression=permessage-deflate",
+        ),
+        (
+            json!({"binding": "sse", "compression": "permessage-deflate"}),
+            "extension of WebSocket",
+            "compression=none",
         ),
         (
             json!({"binding": "iiop", "compression": "zstd"}),

@@ -7,6 +7,7 @@ trial is left out. A marked trial is never dropped: it is shown with its marks.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import ceil, sqrt
 
@@ -564,6 +565,22 @@ def _resumption(trial: Trial) -> Check | None:
     return Check.judge(name, opened - resumed <= peak + spare_connections(trial), reason)
 
 
+def _agreement(trial: Trial) -> Check | None:
+    """Whether the service agreed to the compression of WebSocket that the stack has."""
+    if trial.point.axes.compression != "permessage-deflate":
+        return None
+    answers: Counter[str] = Counter()
+    for group in (trial.result, *trial.background):
+        answers.update(group.websocket_extensions)
+    if not answers:
+        return Check.unmeasurable("compression", "the engine's counts are not in the record")
+    opened = format_count(answers.total(), "connection")
+    if declined := answers["none"]:
+        reason = f"the service declined permessage-deflate on {declined:,} of {opened}"
+        return Check.judge("compression", False, reason)
+    return Check.judge("compression", True, f"{opened} with {', '.join(sorted(answers))}")
+
+
 def _steal(trial: Trial) -> Check:
     steal, window = trial.engine.steal_s, trial.whole_s
     if steal is None or not window:
@@ -590,6 +607,7 @@ _CHECKS: Sequence[Callable[[Trial], Check | None]] = (
     clients.check,
     _counters,
     _resumption,
+    _agreement,
     _check_bottleneck,
     _idle_cpu,
     _others_cpu,

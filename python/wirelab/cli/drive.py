@@ -270,6 +270,7 @@ def read_stream(options: Options) -> StreamSpec:
         stop_bytes=_read_size("--stop-bytes", given.stop_bytes),
         stop_s=None if stop_time is None else load_values.positive("--stop-time", stop_time),
         message_bytes_max=_read_size("--message-max", given.message_max, BYTES_MAX),
+        is_deflate_offered=given.permessage_deflate,
     )
 
 

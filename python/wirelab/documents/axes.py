@@ -26,7 +26,7 @@ Codec = Literal[
     "token-xml",
 ]
 SoapVersion = Literal["1.1", "1.2"]
-Compression = Literal["none", "gzip", "zstd"]
+Compression = Literal["none", "gzip", "zstd", "permessage-deflate"]
 Transport = Literal["http/1.0", "http/1.1", "http/2", "tcp"]
 SocketKind = Literal["tcp", "unix"]
 EndOfMessage = Literal["content-length", "chunked", "until-close"]
@@ -225,7 +225,8 @@ class Axes(msgspec.Struct, frozen=True, kw_only=True):
     soap: SoapVersion
     """version of SOAP, with binding soap."""
     compression: Compression
-    """of message bodies."""
+    """of message bodies; permessage-deflate: of messages of WebSocket, where the service
+    agrees."""
     transport: Transport
     """what carries them; tcp: a stream of bytes without HTTP."""
     socket: SocketKind

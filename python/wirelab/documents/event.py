@@ -210,6 +210,10 @@ class GroupOutcome(msgspec.Struct, frozen=True, kw_only=True):
     `read` of good calls; `connect`, `lag`, `backlog`, `message`."""
     warmup: WarmupOutcome
     """How the warm-up went."""
+    websocket_extensions: dict[str, int] = msgspec.field(default_factory=dict)
+    """Connections of WebSocket in the whole run that offered permessage-deflate, by what the
+    service agreed to (RFC 7692 section 7.1), `none` where it declined; empty: none offered
+    it."""
     window_s: float
     """Length of the window in seconds, as it was."""
     window_start_ns: int

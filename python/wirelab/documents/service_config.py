@@ -267,7 +267,7 @@ Codec = Literal[
 Collector = dict[str, object]
 """Rust has no garbage collector, so there is nothing to set."""
 
-Compression = Literal["none", "gzip", "zstd"]
+Compression = Literal["none", "gzip", "zstd", "permessage-deflate"]
 """Compression of messages."""
 
 EndOfMessage = Literal["content-length", "chunked", "until-close"]

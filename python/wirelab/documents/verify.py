@@ -91,8 +91,9 @@ class Stack(
         | None
     ) = None
     """how messages become bytes"""
-    compression: Literal["none", "gzip", "zstd"] | None = None
-    """of message bodies"""
+    compression: Literal["none", "gzip", "zstd", "permessage-deflate"] | None = None
+    """of message bodies; permessage-deflate: of messages of WebSocket, where the service
+    agrees"""
     congestion: Literal["cubic", "bbr", "reno"] | None = None
     """TCP's congestion control at both ends of a link; loopback has the machine's"""
     connection: str | None = None

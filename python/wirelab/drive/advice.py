@@ -53,6 +53,7 @@ def hints(
         _certificate(target, group, authority),
         _version(target, group),
         unasked,
+        _advise_declined(group),
         ended,
         _advise_reuse_limit(group) if keeps else None,
         _advise_goaway(target, group),
@@ -221,6 +222,17 @@ def _advise_unsolicited(group: GroupResult) -> str | None:
         "the next call, whose times are then wrong; --expect-messages is the number of replies "
         "to each call"
     )
+
+
+def _advise_declined(group: GroupResult) -> str | None:
+    """A server that did not agree to compress."""
+    offers = group.websocket_extensions
+    if declined := offers.get("none", 0):
+        return (
+            f"the server declined permessage-deflate on {declined:,} of "
+            f"{format_count(sum(offers.values()), 'connection')}: messages went uncompressed there"
+        )
+    return None
 
 
 def _certificate(target: Stack | Server, group: GroupResult, authority: Path | None) -> str | None:

@@ -319,6 +319,7 @@ def _describe_server(server: Server, call: Call, amount: Amount) -> dict[str, st
         "security": "none" if server.secure_name is None else "tls",
         "work": call.work or "decode",
         **({"client.h2_wait_settings": "on"} if call.wait_settings else {}),
+        **({"compression": "permessage-deflate"} if call.stream.is_deflate_offered else {}),
     }
 
 

@@ -61,6 +61,8 @@ class StreamSpec:
     stop_bytes: int | None = None
     stop_s: float | None = None
     message_bytes_max: int | None = None
+    is_deflate_offered: bool = False
+    """Of WebSocket: permessage-deflate is offered (RFC 7692)."""
 
     @property
     def is_given(self) -> bool:

@@ -191,6 +191,9 @@ class DriveResult(msgspec.Struct, frozen=True, kw_only=True):
     connections_peak: int
     connections_resumed: int = 0
     """Handshakes of TLS that resumed an earlier session."""
+    websocket_extensions: dict[str, int] = msgspec.field(default_factory=dict)
+    """Connections that offered permessage-deflate by what the server agreed to; ``none``: it
+    declined."""
     connections_failed: int = 0
     """Attempts to connect that failed, and connections that ended without a whole reply."""
     reconnect_pause_s: float = 0.0
@@ -252,6 +255,7 @@ def summary(outcome: Outcome, amount: Amount) -> DriveResult:
         connections_opened=group.connections_opened,
         connections_peak=group.connections_peak,
         connections_resumed=group.connections_resumed or 0,
+        websocket_extensions=group.websocket_extensions,
         connections_failed=group.connections_failed,
         reconnect_pause_s=group.reconnect_pause_s,
         reconnect_delay_s=amount.reconnect_delay_s,

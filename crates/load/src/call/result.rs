@@ -269,6 +269,10 @@ pub struct GroupOutcome {
     /// Handshakes of TLS that resumed an earlier session, in the whole run.
     #[serde(default)]
     pub connections_resumed: u64,
+    /// Connections of WebSocket in the whole run that offered permessage-deflate, by what the
+    /// service agreed to (RFC 7692 section 7.1), `none` where it declined; empty: none offered it.
+    #[serde(default)]
+    pub websocket_extensions: BTreeMap<String, u64>,
     /// Attempts to connect that failed, and connections that ended without a whole reply, in
     /// the whole run.
     #[serde(default)]

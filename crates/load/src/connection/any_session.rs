@@ -76,6 +76,14 @@ impl AnySession {
         each!(self, session => session.receive(input, replies))
     }
 
+    /// How the peer answered the offer of an extension of WebSocket, once after the handshake.
+    pub(crate) fn take_negotiated(&mut self) -> Option<websocket::Negotiated> {
+        match self {
+            AnySession::Websocket(session) => session.take_negotiated(),
+            _ => None,
+        }
+    }
+
     /// The protocol that the peer uses instead, by the first bytes that it sent.
     pub(crate) fn other_protocol(&self, input: &[u8]) -> Option<ErrorCode> {
         match (self, input) {

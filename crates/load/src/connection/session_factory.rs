@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wirelab_stack::{Binding, Reply, Security, Stack, Transport, Writes};
+use wirelab_stack::{Binding, Compression, Reply, Security, Stack, Transport, Writes};
 use wirelab_wire::{giop, http1, http2, raw, websocket};
 
 use crate::call::fault;
@@ -152,6 +152,8 @@ fn websocket(group: &Group) -> Options {
         close: stack.closes(),
         head_limits: head_limits(group.head_limits),
         message_bytes_max,
+        deflate: (stack.compression == Compression::PermessageDeflate)
+            .then(websocket::DeflateOffer::default),
     })
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod third_party;
 mod traffic;
 pub(crate) mod workload;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -113,6 +114,8 @@ pub(crate) struct Group {
     pub(crate) first_calls: Option<FirstCalls>,
     /// The slowest of the window, where the plan wants them.
     pub(crate) slow_calls: Option<SlowCalls>,
+    /// Connections of WebSocket that offered an extension, by the answer.
+    pub(crate) extensions: BTreeMap<String, u64>,
     /// The last slice that it had, where groups take turns.
     slice: Option<Span>,
 }
@@ -163,6 +166,7 @@ impl Group {
             watched: None,
             first_calls: None,
             slow_calls: None,
+            extensions: BTreeMap::new(),
             slice: None,
         }
     }

@@ -1,5 +1,7 @@
 //! What the threads recorded of one group, added up and reported.
 
+use std::collections::BTreeMap;
+
 use crate::call::clock::UNSET;
 use crate::call::clock::seconds;
 use crate::call::result::{CallLogOutcome, GroupOutcome, OperationOutcome, WarmupOutcome};
@@ -9,7 +11,7 @@ use crate::plan::{self, Load, Window};
 use crate::reactor::slices::OwnSlices;
 use crate::reactor::turn::Turn;
 use crate::record::first_calls::FirstCalls;
-use crate::record::merge::{add_logs, both};
+use crate::record::merge::{add_counts, add_logs, both};
 use crate::record::periods::Periods;
 use crate::record::recorder::Recorder;
 use crate::record::recorder::Totals;
@@ -40,6 +42,7 @@ pub(crate) struct Merged {
     periods: Option<Periods>,
     first_calls: Option<FirstCalls>,
     slow_calls: Option<SlowCalls>,
+    extensions: BTreeMap<String, u64>,
 }
 
 impl Default for Merged {
@@ -56,6 +59,7 @@ impl Default for Merged {
             periods: None,
             first_calls: None,
             slow_calls: None,
+            extensions: BTreeMap::new(),
         }
     }
 }
@@ -78,6 +82,7 @@ impl Merged {
             (None, theirs) => self.slow_calls = theirs,
             (_, None) => {}
         }
+        add_counts(&mut self.extensions, std::mem::take(&mut group.extensions));
         self.queue_max += group.demand.queue_max;
         // Threads see a full quota at different moments; the window lasted until the
         // last of them.
@@ -115,6 +120,7 @@ impl Merged {
             periods,
             first_calls,
             slow_calls,
+            extensions,
             ..
         } = self;
         let start = during.span.start;
@@ -161,6 +167,7 @@ impl Merged {
             connections_opened: totals.opened,
             connections_peak: totals.peak as u64,
             connections_resumed: totals.resumed,
+            websocket_extensions: extensions,
             connections_failed: self.connections_failed,
             reconnect_pause_s: seconds(self.reconnect_pause_ns),
             bytes_sent: recorder.bytes_sent,

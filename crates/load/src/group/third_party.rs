@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use prost_reflect::MethodDescriptor;
-use wirelab_stack::{Binding, Stack, Transport, Work};
+use wirelab_stack::{Binding, Compression, Stack, Transport, Work};
 use wirelab_wire::grpc::Frames;
-use wirelab_wire::websocket::{Kind, append_message};
+use wirelab_wire::websocket::Kind;
 use wirelab_wire::{ContentType, Request};
 
 use crate::call::fault;
@@ -15,7 +15,7 @@ use crate::group::prepared::{Part, PartRows, PreparedRow};
 use crate::plan::{
     Carry, Data, Expect, Group, RequestStep, RowPer, Stream, StreamFormat, Workload,
 };
-use crate::request::body::{BodyWriter, compress};
+use crate::request::body::{BodyWriter, append, compress};
 use crate::request::data::{self, ROW_BYTES_MAX, Row};
 use crate::request::head::{self, encoding, message_format, status_of_streams};
 use crate::request::own_sequence::{OwnSequence, Template};
@@ -304,7 +304,7 @@ fn http(group: &Group, workload: &Workload) -> Result<OwnRequest, Fault> {
             body = compress(compression, &body).unwrap_or(body);
         }
         if is_websocket {
-            body = as_message(&body);
+            body = as_message(compression, &body);
         }
         Ok(Request {
             method: method.clone(),
@@ -432,13 +432,13 @@ fn check_websocket(
 }
 
 /// A body that is one message of WebSocket: text if it is UTF-8.
-fn as_message(body: &[u8]) -> Vec<u8> {
+fn as_message(compression: Compression, body: &[u8]) -> Vec<u8> {
     let kind = match std::str::from_utf8(body) {
         Ok(_) => Kind::Text,
         Err(_) => Kind::Binary,
     };
     let mut message = Vec::new();
-    append_message(&mut message, kind, body);
+    append(compression, kind, body, &mut message);
     message
 }
 

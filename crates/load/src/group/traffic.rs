@@ -136,6 +136,9 @@ impl Group {
         if connection.out_of_sync() {
             received = Received::Broken;
         }
+        if let Some(negotiated) = connection.session.take_negotiated() {
+            *self.extensions.entry(negotiated.to_string()).or_default() += 1;
+        }
         let whole = matches!(received, Received::Fine | Received::Ended);
         let stopped = std::mem::take(&mut events.stopped);
         connection.served |= whole && events.answered;

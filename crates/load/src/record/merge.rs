@@ -150,6 +150,7 @@ fn add_group(mine: &mut GroupOutcome, mut theirs: GroupOutcome) -> Result<(), Fa
     mine.connections_opened += theirs.connections_opened;
     mine.connections_peak += theirs.connections_peak;
     mine.connections_resumed += theirs.connections_resumed;
+    add_counts(&mut mine.websocket_extensions, theirs.websocket_extensions);
     mine.connections_failed += theirs.connections_failed;
     mine.reconnect_pause_s += theirs.reconnect_pause_s;
     mine.bytes_sent += theirs.bytes_sent;
@@ -183,7 +184,7 @@ fn add_group(mine: &mut GroupOutcome, mut theirs: GroupOutcome) -> Result<(), Fa
     Ok(())
 }
 
-fn add_counts<K: Ord>(mine: &mut BTreeMap<K, u64>, theirs: BTreeMap<K, u64>) {
+pub(crate) fn add_counts<K: Ord>(mine: &mut BTreeMap<K, u64>, theirs: BTreeMap<K, u64>) {
     for (name, count) in theirs {
         *mine.entry(name).or_default() += count;
     }

@@ -4,7 +4,7 @@ use wirelab_contract::{Call as Typed, Operation};
 use wirelab_stack::{Binding, Codec, Compression, Stack};
 use wirelab_wire::codec::{MessageFormat, Unsupported};
 use wirelab_wire::soap::UsernameToken;
-use wirelab_wire::websocket::{Kind, append_message};
+use wirelab_wire::websocket::{Kind, append_compressed, append_message};
 use wirelab_wire::{grpc, gzip, zstd};
 
 use crate::plan::Group;
@@ -116,7 +116,7 @@ impl BodyWriter {
     fn append_message(&self, message: &[u8], out: &mut Vec<u8>) {
         let kind = Kind::from(self.format.codec);
         let line = message.strip_suffix(b"\n").filter(|_| kind == Kind::Text);
-        append_message(out, kind, line.unwrap_or(message));
+        append(self.compression, kind, line.unwrap_or(message), out);
     }
 
     /// Compresses a message that lies in `out` alone, as the stack says.
@@ -127,10 +127,19 @@ impl BodyWriter {
     }
 }
 
+/// Appends a message of WebSocket.
+pub(crate) fn append(compression: Compression, kind: Kind, message: &[u8], out: &mut Vec<u8>) {
+    match compression {
+        Compression::PermessageDeflate => append_compressed(out, kind, message),
+        _ => append_message(out, kind, message),
+    }
+}
+
 /// The bytes compressed; None where they stay as they are.
 pub(crate) fn compress(compression: Compression, bytes: &[u8]) -> Option<Vec<u8>> {
     match compression {
-        Compression::None => None,
+        // Messages of WebSocket are compressed by `append`.
+        Compression::None | Compression::PermessageDeflate => None,
         Compression::Gzip => Some(gzip::compress(bytes)),
         Compression::Zstd => Some(zstd::compress(bytes)),
     }

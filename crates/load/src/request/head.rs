@@ -76,7 +76,7 @@ pub(crate) fn frames(binding: Binding, is_stream: bool) -> Option<Frames> {
 /// How the stack compresses, and what HTTP and gRPC call it.
 pub(crate) fn encoding(compression: Compression) -> (Encoding, Option<&'static str>) {
     match compression {
-        Compression::None => (Encoding::Identity, None),
+        Compression::None | Compression::PermessageDeflate => (Encoding::Identity, None),
         Compression::Gzip => (Encoding::Gzip, Some("gzip")),
         Compression::Zstd => (Encoding::Zstd, Some("zstd")),
     }

@@ -259,7 +259,9 @@ impl Single {
         }
         response.body =
             match self.group.stack.compression {
-                Compression::None => std::mem::take(&mut response.body),
+                Compression::None | Compression::PermessageDeflate => {
+                    std::mem::take(&mut response.body)
+                }
                 Compression::Gzip => gzip::decompress(&response.body, CONTENT_BYTES_MAX)
                     .map_err(|e| e.to_string())?,
                 Compression::Zstd => zstd::decompress(&response.body, CONTENT_BYTES_MAX)

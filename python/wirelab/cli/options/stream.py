@@ -42,6 +42,11 @@ class StreamOptions:
         help="Text file with a message of WebSocket per line, at most 64 MiB; calls send the lines "
         "that are not empty in turn.",
     )
+    permessage_deflate: bool = option(
+        "--permessage-deflate",
+        is_flag=True,
+        help="Offer to compress messages of WebSocket in both directions (RFC 7692).",
+    )
     model: str | None = option(
         "--model", metavar="NAME", help="Model for --openai. [default: default]"
     )
@@ -133,5 +138,6 @@ BELONGING: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("--max-tokens", ("--openai",)),
     ("--expect-text", FORMATS),
     ("--messages", ("--websocket",)),
+    ("--permessage-deflate", ("--websocket",)),
 )
 """As of :mod:`wirelab.cli.options.drive`."""

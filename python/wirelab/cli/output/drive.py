@@ -240,6 +240,9 @@ def _show_client(result: Json) -> None:
         f"{format_bytes(result['client_rss_max_bytes'] // 100_000 * 100_000)} memory, "
         f"{format_count(result['connections_opened'], 'connection')} opened{handshakes}"
     )
+    for extension, count in result["websocket_extensions"].items():
+        if extension != "none":
+            _say(f"  {format_count(count, 'connection')} with {sanitize(extension)}")
     if tables := result["client_file_tables"]:
         _say(f"  {FileTables(**tables)}")
     spin_s = result["client_spin_s"]

@@ -485,6 +485,31 @@ func TestNoExtensionAndNoSubprotocolIsAgreedOn(t *testing.T) {
 	}
 }
 
+func TestCompressionIsAgreedOnWhereTheStackHasIt(t *testing.T) {
+	for mode, agreed := range map[websocket.CompressionMode]string{
+		websocket.CompressionContextTakeover:   "permessage-deflate",
+		websocket.CompressionNoContextTakeover: "permessage-deflate; client_no_context_takeover; server_no_context_takeover",
+	} {
+		p := start(t, websocketJSON.with("stack.compression", "permessage-deflate"))
+		conn, response, err := websocket.Dial(t.Context(), "http://"+p.Address+"/stream/chat",
+			&websocket.DialOptions{CompressionMode: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.CloseNow()
+		if found := response.Header.Get("Sec-WebSocket-Extensions"); found != agreed {
+			t.Errorf("agreed on %q", found)
+		}
+		bomb := bytes.Repeat([]byte{' '}, 30<<20)
+		if err := conn.Write(t.Context(), websocket.MessageText, bomb); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err = conn.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
+			t.Errorf("a message of 30 MiB: %v", err)
+		}
+	}
+}
+
 // TestAClientThatClosesCancelsItsStream, in the orderly way or not.
 func TestAClientThatClosesCancelsItsStream(t *testing.T) {
 	eachWebsocketStack(t, func(t *testing.T, p *process, config options) {

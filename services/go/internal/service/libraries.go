@@ -36,6 +36,8 @@ var (
 		"none": {},
 		"gzip": {"compress/gzip"},
 		"zstd": {"github.com/klauspost/compress/zstd"},
+		// By the library of WebSocket.
+		"permessage-deflate": {"compress/flate"},
 	}
 	securities = map[string][]string{
 		"none": {},

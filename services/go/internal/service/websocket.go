@@ -47,6 +47,7 @@ type websocketServer struct {
 	*rest
 	messages codec.Codec
 	kind     websocket.MessageType
+	accepted *websocket.AcceptOptions
 
 	mu   sync.Mutex
 	open map[*websocketConnection]struct{}
@@ -61,7 +62,8 @@ func newWebsocket(config *Config, of *contract.Contract, calls *Calls,
 		panic(err) // the table has that row
 	}
 	s := &websocketServer{messages: restCodec(config, of), kind: messageKinds[config.Stack.Codec],
-		open: map[*websocketConnection]struct{}{}, stopping: make(chan struct{})}
+		accepted: acceptOptions(config.Stack.Compression),
+		open:     map[*websocketConnection]struct{}{}, stopping: make(chan struct{})}
 	s.rest = &rest{binding: config.Stack.Binding, codec: json, calls: calls,
 		errorBody: func(_ int, text string) codec.Body { return json.ErrorBody(text) }}
 	mux := http.NewServeMux()
@@ -73,6 +75,17 @@ func newWebsocket(config *Config, of *contract.Contract, calls *Calls,
 	}
 	s.web = newWeb(config, security, s.onlyCleanPaths(mux))
 	return s
+}
+
+// acceptOptions agree to permessage-deflate where the stack has it. Messages of every length are
+// then compressed: by default the library leaves those below 128 bytes as they are, which most
+// items are.
+func acceptOptions(compression string) *websocket.AcceptOptions {
+	if compression != "permessage-deflate" {
+		return &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled}
+	}
+	return &websocket.AcceptOptions{CompressionMode: websocket.CompressionContextTakeover,
+		CompressionThreshold: 1}
 }
 
 func websocketPath(of *contract.Contract, operation *contract.Operation) string {
@@ -87,7 +100,7 @@ func (s *websocketServer) upgrade(of *contract.Contract, index int) http.Handler
 			return
 		}
 		shaken := &handshake{ResponseWriter: w}
-		conn, err := websocket.Accept(shaken, request, nil)
+		conn, err := websocket.Accept(shaken, request, s.accepted)
 		if err != nil {
 			s.fail(w, request, &httpError{shaken.status, err.Error()})
 			return

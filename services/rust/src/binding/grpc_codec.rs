@@ -20,7 +20,7 @@ const MESSAGE_LIMIT: usize = 128 << 20;
 pub(super) fn grpc(codec: Protobuf, compression: Compression) -> Grpc<Protobuf> {
     let mut enabled = EnabledCompressionEncodings::default();
     match compression {
-        Compression::None => {}
+        Compression::None | Compression::PermessageDeflate => {}
         Compression::Gzip => enabled.enable(CompressionEncoding::Gzip),
         Compression::Zstd => enabled.enable(CompressionEncoding::Zstd),
     }

@@ -53,7 +53,7 @@ pub(crate) trait Compressor {
 impl Compressor for Compression {
     fn coding(self) -> Option<&'static str> {
         match self {
-            Compression::None => None,
+            Compression::None | Compression::PermessageDeflate => None,
             Compression::Gzip => Some("gzip"),
             Compression::Zstd => Some("zstd"),
         }
@@ -61,7 +61,7 @@ impl Compressor for Compression {
 
     fn level(self) -> Option<i64> {
         match self {
-            Compression::None => None,
+            Compression::None | Compression::PermessageDeflate => None,
             Compression::Gzip => Some(i64::from(GZIP_LEVEL)),
             Compression::Zstd => Some(i64::from(ZSTD_LEVEL)),
         }
@@ -69,7 +69,7 @@ impl Compressor for Compression {
 
     fn compress(self, plain: &[u8]) -> io::Result<Vec<u8>> {
         match self {
-            Compression::None => Ok(plain.to_vec()),
+            Compression::None | Compression::PermessageDeflate => Ok(plain.to_vec()),
             Compression::Gzip => {
                 let level = flate2::Compression::new(GZIP_LEVEL);
                 let mut encoder = GzEncoder::new(Vec::new(), level);
@@ -86,7 +86,9 @@ impl Compressor for Compression {
         // One byte beyond the limit is enough to know that it is exceeded: a bomb costs no memory.
         let upto = limit as u64 + 1;
         let read = match self {
-            Compression::None => packed.take(upto).read_to_end(&mut plain),
+            Compression::None | Compression::PermessageDeflate => {
+                packed.take(upto).read_to_end(&mut plain)
+            }
             Compression::Gzip => MultiGzDecoder::new(packed)
                 .take(upto)
                 .read_to_end(&mut plain),
@@ -112,7 +114,7 @@ impl StreamCompressor {
     /// An empty body.
     pub(crate) fn new(compression: Compression) -> Self {
         match compression {
-            Compression::None => StreamCompressor::Plain,
+            Compression::None | Compression::PermessageDeflate => StreamCompressor::Plain,
             Compression::Gzip => {
                 let level = flate2::Compression::new(GZIP_LEVEL);
                 StreamCompressor::Gzip(Box::new(GzEncoder::new(Vec::new(), level)))

@@ -252,7 +252,7 @@ fn libraries(stack: &Stack, store: StoreKind) -> Vec<(Role, &'static str)> {
     let mut rows: Vec<_> = server.iter().map(of(Role::Server)).collect();
     rows.extend(stack.codec.libraries().iter().map(of(Role::Codec)));
     rows.extend(match stack.compression {
-        Compression::None => None,
+        Compression::None | Compression::PermessageDeflate => None,
         Compression::Gzip => Some((Role::Compression, "flate2")),
         Compression::Zstd => Some((Role::Compression, "zstd")),
     });

@@ -54,7 +54,8 @@ final class Libraries {
 
     private static final Map<String, String> COMPRESSIONS = Map.of(
             "gzip", "java.util.zip.GZIPOutputStream",
-            "zstd", "com.github.luben.zstd.Zstd");
+            "zstd", "com.github.luben.zstd.Zstd",
+            "permessage-deflate", "java.util.zip.Deflater");
 
     private static final Map<String, String> DRIVERS = Map.of(
             "sqlite", "org.sqlite.JDBC",

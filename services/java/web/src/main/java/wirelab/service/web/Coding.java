@@ -26,8 +26,9 @@ enum Coding {
         this.names = names;
     }
 
+    /** That of bodies; permessage-deflate compresses messages of WebSocket, which have none. */
     static Coding of(String compression) {
-        return valueOf(compression.toUpperCase(Locale.ROOT));
+        return compression.equals("permessage-deflate") ? NONE : valueOf(compression.toUpperCase(Locale.ROOT));
     }
 
     String token() {

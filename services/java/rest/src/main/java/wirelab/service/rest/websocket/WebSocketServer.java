@@ -112,11 +112,13 @@ public final class WebSocketServer implements Binding.Running {
                     text, sender -> StreamOperation.of(operation, model, calls, sender), open));
         }
 
-        /** None: Tomcat would compress. */
+        /** Tomcat has permessage-deflate, and compresses every message where it was offered. */
         @Override
         public List<Extension> getNegotiatedExtensions(
                 List<Extension> installed, List<Extension> requested) {
-            return List.of();
+            return configuration.stack().compression().equals("permessage-deflate")
+                    ? super.getNegotiatedExtensions(installed, requested)
+                    : List.of();
         }
     }
 
