@@ -218,7 +218,7 @@ parsers: develop ## write docs/reference/parsers.md again: every parser on the m
 
 many-users: develop ## 10,000 users against every service of the lab (10 minutes)
 	@.ci/need go java
-	WIRELAB_MANY_USERS=1 $(BIN)/python -m pytest -rA tests/python/test_many_users.py
+	WIRELAB_MANY_USERS=1 $(BIN)/python -m pytest -rA tests/python/process/test_many_users.py
 
 soak: develop ## half an hour of inserts at a steady rate: counts, memory (needs Java and PostgreSQL)
 	@.ci/need go java
@@ -273,7 +273,7 @@ wheel: develop $(WHEEL_STAMP) ## wheels in dist that need no compiler: wirelab, 
 	$(BIN)/python -m tools.wheel $(TOOLS)/wheel/bin dist
 
 test-wheel: develop ## install the wheels of dist into an empty environment and use them (5 minutes, root)
-	WIRELAB_WHEELS=$(CURDIR)/dist $(BIN)/python -m pytest -rA tests/python/test_wheel.py
+	WIRELAB_WHEELS=$(CURDIR)/dist $(BIN)/python -m pytest -rA tests/python/repository/test_wheel.py
 
 # Standard library only, so that a release needs no build.
 changelog: ## CHANGELOG.md from changelog.d for a release: make changelog VERSION=0.2.0

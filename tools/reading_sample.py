@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.python import prose
-from tests.python.test_function_names import READERS
+from tests.python.repository.test_function_names import READERS
 
 FUNCTIONS = 60
 MESSAGES = 40

@@ -2,8 +2,8 @@
 
 Every binding and codec of every ``service.json`` is started once, and again for each variant
 that can bring libraries of its own (HTTP/2, compression, TLS), which go into a table of
-additions. ``make generate`` writes the tables; ``tests/python/test_stack_table.py`` fails where
-README.md differs from what the services report.
+additions. ``make generate`` writes the tables; ``tests/python/stack/test_stack_table.py`` fails
+where README.md differs from what the services report.
 """
 
 from __future__ import annotations

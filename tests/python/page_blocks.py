@@ -2,7 +2,7 @@
 
 Every block of commands has a mark:
 
-- ``<!-- run -->``: :mod:`tests.python.test_page_commands` runs its commands.
+- ``<!-- run -->``: :mod:`tests.python.repository.test_page_commands` runs its commands.
 - ``<!-- run as root -->``: they need root.
 - ``<!-- run, exit code 1 or 5 -->``: other exit codes than 0. 5 is the right one where a busy
   machine leaves a question undecided.

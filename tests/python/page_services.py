@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests.python import survey_answers
-from tests.python.test_slowest import write_calls
+from tests.python.drive.test_slowest import write_calls
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = Path(__file__).parent

@@ -12,7 +12,7 @@ noise:
   :data:`BORROWED_MAX` degrees of freedom, and fewer the more their variances differ.
 
 The coverage of the intervals is simulated on residuals of real trials, with drift and bursts:
-tests/python/test_blocks.py.
+tests/python/statistics/test_blocks.py.
 """
 
 from __future__ import annotations
