@@ -571,7 +571,7 @@ def _agreement(trial: Trial) -> Check | None:
         return None
     answers: Counter[str] = Counter()
     for group in (trial.result, *trial.background):
-        answers.update(group.websocket_extensions)
+        answers.update(group.websocket_extensions or {})
     if not answers:
         return Check.unmeasurable("compression", "the engine's counts are not in the record")
     opened = format_count(answers.total(), "connection")

@@ -226,7 +226,7 @@ def _advise_unsolicited(group: GroupResult) -> str | None:
 
 def _advise_declined(group: GroupResult) -> str | None:
     """A server that did not agree to compress."""
-    offers = group.websocket_extensions
+    offers = group.websocket_extensions or {}
     if declined := offers.get("none", 0):
         return (
             f"the server declined permessage-deflate on {declined:,} of "

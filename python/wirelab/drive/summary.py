@@ -255,7 +255,7 @@ def summary(outcome: Outcome, amount: Amount) -> DriveResult:
         connections_opened=group.connections_opened,
         connections_peak=group.connections_peak,
         connections_resumed=group.connections_resumed or 0,
-        websocket_extensions=group.websocket_extensions,
+        websocket_extensions=group.websocket_extensions or {},
         connections_failed=group.connections_failed,
         reconnect_pause_s=group.reconnect_pause_s,
         reconnect_delay_s=amount.reconnect_delay_s,

@@ -187,7 +187,7 @@ class GroupResult:
     connections_opened: int | None = None
     connections_peak: int | None = None
     connections_resumed: int | None = None
-    websocket_extensions: dict[str, int] = field(default_factory=dict)
+    websocket_extensions: dict[str, int] | None = None
     connections_failed: int | None = None
     reconnect_pause_s: float | None = None
     bytes_sent: int | None = None

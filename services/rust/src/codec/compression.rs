@@ -203,6 +203,7 @@ mod tests {
             Compression::None => Box::new(packed),
             Compression::Gzip => Box::new(MultiGzDecoder::new(packed)),
             Compression::Zstd => Box::new(zstd::Decoder::new(packed).unwrap()),
+            Compression::PermessageDeflate => unreachable!("no representation of rest has it"),
         };
         // It has no end, which is an error behind all that was read.
         let _ = reader.read_to_end(&mut plain);

@@ -241,6 +241,8 @@ fn whole<M>(read: Object<M>, left: usize) -> Result<M, String> {
 
 #[cfg(test)]
 mod tests {
+    use wirelab_contract::transfer::HelloReply;
+
     use super::*;
 
     #[test]
@@ -249,6 +251,19 @@ mod tests {
             let content_type = codec.content_type();
             let essence = content_type.split(';').next();
             assert_eq!(essence, codec.media_type().split(';').next(), "{codec}");
+        }
+    }
+
+    #[test]
+    fn bytes_behind_a_message_are_refused() {
+        let message = HelloReply {
+            text: "Hello".to_owned(),
+        };
+        for codec in [Codec::Json, Codec::Cbor, Codec::Msgpack, Codec::Avro] {
+            let mut body = codec.write(&message);
+            assert_eq!(codec.read(&body), Ok(message.clone()), "{codec}");
+            body.push(0xc0);
+            assert!(codec.read::<HelloReply>(&body).is_err(), "{codec}");
         }
     }
 }

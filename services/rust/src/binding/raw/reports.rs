@@ -158,3 +158,27 @@ impl Drop for Progress {
         self.reports.close(self.port);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_of_a_busy_connection_is_reported_after_64_messages() {
+        let reports = Arc::new(Reports::default());
+        let mut progress = Progress::new(&reports, 7);
+        let reported = || lock_unpoisoned(&reports.registry).open.get(&7).copied();
+        for _ in 0..63 {
+            progress.count(false);
+        }
+        assert_eq!(reported(), None);
+        progress.count(false);
+        assert_eq!(reported(), Some(64));
+        for _ in 0..64 {
+            progress.count(false);
+        }
+        assert_eq!(reported(), Some(128));
+        progress.count(true);
+        assert_eq!(reported(), Some(129));
+    }
+}
