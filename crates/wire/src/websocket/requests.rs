@@ -42,7 +42,7 @@ pub fn append_compressed(body: &mut Vec<u8>, kind: Kind, message: &[u8]) {
     if message.is_empty() {
         return append_message(body, kind, message);
     }
-    let flags = u8::from(kind == Kind::Binary) * IS_BINARY | IS_COMPRESSED;
+    let flags = (u8::from(kind == Kind::Binary) * IS_BINARY) | IS_COMPRESSED;
     append_prepared(body, flags, |body| deflate::compress(message, body));
 }
 
