@@ -6,6 +6,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"wirelab/services/go/internal/workload"
 )
 
 // shardsMax bounds the memory of histograms: users share shards.
@@ -15,6 +19,7 @@ const shardsMax = 16
 type run struct {
 	group   *Group
 	library *library
+	script  *workload.Script
 	sockets *sockets
 	shards  []*shard
 	// The window, CLOCK_MONOTONIC; math.MaxInt64: not yet known.
@@ -39,8 +44,8 @@ type run struct {
 	first   []int64
 }
 
-func newRun(calls context.Context, group *Group, lib *library) *run {
-	r := &run{group: group, library: lib, calls: calls, over: make(chan struct{})}
+func newRun(calls context.Context, group *Group, script *workload.Script, lib *library) *run {
+	r := &run{group: group, library: lib, script: script, calls: calls, over: make(chan struct{})}
 	places := group.Load.InFlightMax
 	if group.Load.IsClosed() {
 		places = group.Load.Users
@@ -111,16 +116,35 @@ func (r *run) endsWithUsers() bool { return r.group.Load.IsClosed() && !r.hasWar
 // hasWarmup: whether calls come before the window.
 func (r *run) hasWarmup() bool { return r.group.Warmup.MaxS > 0 }
 
-// one makes a call that was intended at that moment, and returns when it had ended.
-// Once the drain is over it is a failed call that nothing is sent for.
-func (r *run) one(by client, to *shard, intended int64) int64 {
-	at := stamps{intended: intended}
+// arrive makes the call, or the sequence of calls, of an arrival that was intended at that
+// moment, and returns when the last one had ended. A failed call ends its sequence.
+func (r *run) arrive(by client, to *shard, arrival *workload.Arrival, intended int64) int64 {
+	done, isGood := intended, true
+	for of := arrival.Next(); of != nil && isGood; {
+		at := stamps{arrival: intended, intended: done}
+		reply, why := r.one(by, to, of, &at)
+		done, isGood = at.done, why == nil
+		if isGood {
+			arrival.Take(reply)
+			of = arrival.Next()
+		}
+	}
+	if r.script.IsSequence {
+		to.recordSequence(intended, done, !isGood, r.start.Load(), r.windowEnd())
+	}
+	return done
+}
+
+// one makes a call. Once the drain is over it is a failed call that nothing is sent for.
+func (r *run) one(by client, to *shard, of *workload.Call, at *stamps) (proto.Message, *failure) {
 	number := r.begun.Add(1)
+	var reply proto.Message
 	why := neverSent
 	if r.calls.Err() == nil {
-		why = r.send(by, &at)
+		reply, why = r.send(by, of, at)
+	} else {
+		at.done = nowNS()
 	}
-	at.done = nowNS()
 	if at.sent != 0 || why == nil {
 		r.sent.Add(1)
 	}
@@ -130,22 +154,27 @@ func (r *run) one(by client, to *shard, intended int64) int64 {
 	raise(&r.lastDone, at.done)
 	r.completed.Add(1)
 	if number <= r.group.FirstCalls {
-		r.keepFirst(int(number), at, why)
+		r.keepFirst(int(number), *at, why)
 	}
-	to.record(at, why, r.start.Load(), r.windowEnd(), r.isSettled())
-	return at.done
+	to.record(of.Operation.Name, *at, why, r.start.Load(), r.windowEnd(), r.isSettled())
+	return reply, why
 }
 
-// send makes the call by the library, and returns why it failed.
-func (r *run) send(by client, at *stamps) *failure {
+// send makes the call by the library, and returns the right reply or why it failed.
+func (r *run) send(by client, of *workload.Call, at *stamps) (proto.Message, *failure) {
 	r.inFlight.Add(1)
 	defer r.inFlight.Add(-1)
 	ctx, cancel := context.WithTimeout(r.calls, seconds(r.group.TimeoutS))
 	defer cancel()
-	if err := by.call(ctx, at); err != nil {
-		return failureOf(ctx, err)
+	reply, err := by.call(ctx, of, at)
+	at.done = nowNS()
+	if err == nil && reply != nil {
+		err = wrongly(of.Check(reply))
 	}
-	return nil
+	if err != nil {
+		return nil, failureOf(ctx, err)
+	}
+	return reply, nil
 }
 
 func (r *run) keepFirst(number int, at stamps, why *failure) {
@@ -163,12 +192,13 @@ func (r *run) keepFirst(number int, at stamps, why *failure) {
 func (r *run) runClosed(all *sync.WaitGroup) {
 	for user := range r.group.Load.Users {
 		all.Go(func() {
-			by := r.library.client(r.group, r.sockets)
+			by := r.library.client(r.group, r.script, r.sockets)
 			defer by.close()
 			// A user's next call is intended when its last has ended: what the caller
 			// itself takes in between is queueing.
-			for at := nowNS(); r.admits(at); {
-				at = r.one(by, r.shards[user%len(r.shards)], at)
+			at := nowNS()
+			for n := uint64(0); r.admits(at); n++ {
+				at = r.arrive(by, r.shards[user%len(r.shards)], r.script.Begin(uint32(user), n), at)
 			}
 		})
 	}
@@ -182,7 +212,7 @@ func (r *run) open(all *sync.WaitGroup) {
 	all.Go(func() {
 		origin, arrivals := nowNS(), newSchedule(r.group.Load)
 		workers := 0
-		for {
+		for number := uint32(0); ; number++ {
 			at := origin + arrivals.next()
 			for nowNS() < at && !r.isOver() {
 				sleepUntil(min(at, r.end.Load()), r.over)
@@ -196,7 +226,7 @@ func (r *run) open(all *sync.WaitGroup) {
 			if lag := nowNS() - at; !r.isBefore(at) {
 				r.shards[0].addLag(max(lag, 1))
 			}
-			if waiting := places.put(at); waiting > 0 && workers < r.group.Load.InFlightMax {
+			if waiting := places.put(waitingArrival{at, number}); waiting > 0 && workers < r.group.Load.InFlightMax {
 				worker := workers
 				workers++
 				all.Go(func() { r.work(places, worker) })
@@ -209,28 +239,34 @@ func (r *run) open(all *sync.WaitGroup) {
 }
 
 func (r *run) work(places *queue, worker int) {
-	by := r.library.client(r.group, r.sockets)
+	by := r.library.client(r.group, r.script, r.sockets)
 	defer by.close()
 	for {
-		at, more := places.take()
+		next, more := places.take()
 		if !more {
 			return
 		}
-		r.one(by, r.shards[worker%len(r.shards)], at)
+		r.arrive(by, r.shards[worker%len(r.shards)], r.script.Begin(next.number, 0), next.at)
 	}
+}
+
+// waitingArrival is an arrival of an open load, with its number from 0.
+type waitingArrival struct {
+	at     int64
+	number uint32
 }
 
 // queue holds the arrivals that wait for a free place, first come first served.
 type queue struct {
 	mu       sync.Mutex
 	changed  sync.Cond
-	waiting  []int64
+	waiting  []waitingArrival
 	idle     int
 	finished bool
 }
 
 // put adds an arrival, and returns how many wait beyond the idle places.
-func (q *queue) put(at int64) int {
+func (q *queue) put(at waitingArrival) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = append(q.waiting, at)
@@ -239,7 +275,7 @@ func (q *queue) put(at int64) int {
 }
 
 // take waits for an arrival; false when there are no more.
-func (q *queue) take() (int64, bool) {
+func (q *queue) take() (waitingArrival, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.idle++
@@ -248,7 +284,7 @@ func (q *queue) take() (int64, bool) {
 	}
 	q.idle--
 	if len(q.waiting) == 0 {
-		return 0, false
+		return waitingArrival{}, false
 	}
 	at := q.waiting[0]
 	q.waiting = q.waiting[1:]

@@ -23,12 +23,15 @@ const (
 	ErrChunkBytes contract.ApplicationError = "chunk_bytes must be 1 to 1048576"
 )
 
-func upload(request *pb.UploadRequest) (*pb.UploadReply, error) {
-	length := int64(len(request.GetData()))
+func upload(request *pb.UploadRequest) (*pb.UploadReply, error) { return Uploaded(request.GetData()) }
+
+// Uploaded is the reply to an upload of data, in one message or in many.
+func Uploaded(data []byte) (*pb.UploadReply, error) {
+	length := int64(len(data))
 	if length > BytesMax {
 		return nil, ErrBytes
 	}
-	digest := sha256.Sum256(request.GetData())
+	digest := sha256.Sum256(data)
 	return &pb.UploadReply{Length: length, Sha256: hex.EncodeToString(digest[:])}, nil
 }
 
