@@ -387,7 +387,21 @@ def test_a_stack_that_a_caller_cannot_call_is_refused_by_name(stack: str, said: 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("Hello,", "Submit,", "supports Hello and HelloBytes, not Submit"),
+        (
+            "{operation: Hello, bytes: 14 B}",
+            "{operation: ListPets}",
+            "supports contracts transfer, charging, calendar, records, not ListPets",
+        ),
+        (
+            "{operation: Hello, bytes: 14 B}",
+            "{operation: Credit, data: {random: {count: 9, fields: {am: {integer: [1, 9]}}}}}",
+            "does not support data",
+        ),
+        (
+            "{operation: Hello, bytes: 14 B}",
+            "{name: both, mix: [{operation: Credit}, {operation: Reserve}]}",
+            "does not support mixes",
+        ),
         ("closed: {users: 2}", "bursts: {calls: 9, gap: 1 s, in_flight_max: 1}", "not bursts"),
         ("{users: 2}", "{users: 2, think: 1 ms}", "does not support think time"),
     ],

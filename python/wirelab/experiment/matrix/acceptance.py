@@ -58,7 +58,10 @@ def accept_message(stack: Stack, message: Message | ExternalMessage) -> None:
 def accept_caller(
     stack: Stack, message: Message | ExternalMessage, load: Load, window: Window
 ) -> None:
-    refusal = legality.caller_refusal(message.name, load.point(), stack.axes)
+    called = legality.CalledMessage(
+        message.name, message.contract, message.data is not None, bool(message.mix)
+    )
+    refusal = legality.caller_refusal(called, load.point(), stack.axes)
     refusal = refusal or legality.window_refusal(window, stack.axes)
     if refusal:
         near = stack.with_axes({"caller": "engine"})

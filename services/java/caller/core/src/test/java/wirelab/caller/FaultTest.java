@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import wirelab.service.contract.message.TransferMessages;
 
 /** Libraries that fail in a way that no service can cause. */
 class FaultTest {
@@ -23,6 +24,11 @@ class FaultTest {
         @Override
         public Map<String, Set<String>> able() {
             return Map.of("binding", Set.of("rest"));
+        }
+
+        @Override
+        public Set<String> operations(Target target) {
+            return Set.of("Hello");
         }
 
         @Override
@@ -42,12 +48,13 @@ class FaultTest {
             }
             return new Client() {
                 @Override
-                public void call(Stamps at) throws InterruptedException {
+                public Object call(Call call, Stamps at) throws InterruptedException {
                     at.sent();
                     if (isMade) {
                         throw new NoClassDefFoundError("a/Missing");
                     }
                     Thread.sleep(200);
+                    return new TransferMessages.HelloReply("");
                 }
 
                 @Override

@@ -1,32 +1,24 @@
 package wirelab.caller.axis;
 
 import org.apache.axis.client.Stub;
+import wirelab.caller.Call;
 import wirelab.caller.Client;
 import wirelab.caller.Stamps;
-import wirelab.caller.Target;
-import wirelab.caller.axis.encoded.Transfer;
 
 /** The stub of one user, which Axis's WSDL2Java makes of the contract's WSDL. */
 final class AxisClient implements Client {
-    private final Target target;
+    private final EncodedStubs<?> stubs;
     private final Stub stub;
-    private final Transfer transfer;
 
-    AxisClient(Target target, Stub stub) {
-        this.target = target;
+    AxisClient(EncodedStubs<?> stubs, Stub stub) {
+        this.stubs = stubs;
         this.stub = stub;
-        transfer = (Transfer) stub;
     }
 
     @Override
-    public void call(Stamps at) throws Exception {
+    public Object call(Call call, Stamps at) throws Exception {
         stub._setProperty(AxisStubs.STAMPS, at);
-        at.sent();
-        if (target.isBytes()) {
-            target.compare(transfer.helloBytes());
-        } else {
-            target.compare(transfer.hello());
-        }
+        return stubs.call(stub, call, at);
     }
 
     @Override
