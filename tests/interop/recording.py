@@ -79,7 +79,9 @@ class Recorder:
 
     def exchanges(self, parse: Callable[[bytes, bytes], Iterator[Exchange]]) -> list[Exchange]:
         """The calls of all connections, one after the other."""
-        return [each for sent, answered in self.streams for each in parse(sent, answered)]
+        return [
+            each for sent, answered in self.streams for each in parse(bytes(sent), bytes(answered))
+        ]
 
 
 def _relay_both(
@@ -124,8 +126,6 @@ def _read_messages(
             name, _, path = methods[number].partition(" ")
             connection.send(h11.Request(method=name, target=path, headers=[("Host", "x")]))
             connection.send(h11.EndOfMessage())
-        elif connection.their_state is h11.MIGHT_SWITCH_PROTOCOL:
-            return
         head, body = "", b""
         while True:
             event = connection.next_event()
@@ -225,7 +225,7 @@ def _read_reply(message: bytes) -> Json:
 
 
 @dataclass
-class GrpcRecorder(grpc.GenericRpcHandler):
+class GrpcRecorder(grpc.GenericRpcHandler):  # type: ignore[misc]
     """A server of grpcio that passes unary calls on and keeps their bytes. Use as a context
     manager."""
 

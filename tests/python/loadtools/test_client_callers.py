@@ -233,6 +233,28 @@ def test_a_wrong_reply_is_an_error(tmp_path: Path, stack: str) -> None:
     assert {"response_good", "response_failed"} <= set(trial.result.times)
 
 
+@pytest.mark.parametrize("caller", sorted(CLIENTS))
+@pytest.mark.usefixtures("real_engine", "no_orphans")
+def test_a_wrong_reply_within_a_sequence_ends_it(tmp_path: Path, caller: str) -> None:
+    """Every third reply has another number: it breaks a rule, or the service does not know it when
+    it is carried into the next request."""
+    trial = only(
+        run(
+            tmp_path / "run",
+            f"rest@rust?caller={caller}",
+            messages="[{sequence: ReservationDebit}]",
+            loads="[closed: {users: 1}]\nfaults: {wrong: {every: 3, what: content}}",
+            window="{calls: 20, max: 30 s}",
+        )
+    )
+    assert trial.status == "measured", trial.reason
+    sequences = trial.result.sequences
+    assert sequences is not None
+    assert sequences.count == 20
+    assert 0 < sequences.errors == trial.result.errors
+    assert set(trial.result.errors_by_kind) <= {"wrong", "application"}
+
+
 @pytest.mark.usefixtures("real_engine", "no_orphans")
 def test_a_cold_start_keeps_the_first_calls(tmp_path: Path) -> None:
     """At most 1,000, and none of a warm trial."""

@@ -63,7 +63,8 @@ class RestTest extends HttpLibraryTest {
     void aReplyWithoutATextIsWrong(String codec, String type, String body) throws IOException {
         HttpHandler replying = exchange -> answer(exchange, 200, type, body);
         String target = startServer(replying);
-        for (String operation : List.of("Hello", "HelloBytes")) {
+        // HelloBytes has no form in text.
+        for (String operation : codec.equals("text") ? List.of("Hello") : List.of("Hello", "HelloBytes")) {
             JsonNode group = CarriedOut.group(target, stack + ",'codec':'" + codec + "'", operation, TEN);
             assertFailed(group, "wrong", "wrong_reply");
         }
