@@ -187,6 +187,8 @@ def run_workloads(host: Host, stack: str, contract: str, caller: str) -> tuple[l
         found = [
             counts(run_plan(command, {"groups": [group_of(hosted, recorder.address, workload)]}))
             for workload in WORKLOADS[contract]
+            # Axis names the items of arrays in its own way, so that the caller refuses it.
+            if "soap-encoded" not in stack or workload.get("operation") != "Submit"
         ]
         assert hosted.calls() - before == sum(each["calls_whole_run"] for each in found)
         return found, digest(read_calls(hosted, recorder))

@@ -93,6 +93,8 @@ class CalledMessage:
 
     name: str
     contract: str
+    called: tuple[str, ...] = ()
+    """Operations and sequences in it."""
     has_data: bool = False
     """Its requests have values of rows."""
     is_mix: bool = False
@@ -103,7 +105,8 @@ def caller_refusal(message: CalledMessage, load: LoadRecord, axes: Axes) -> str:
     :meth:`wirelab.experiment.model.Load.point`); empty if it does."""
     caller = axes.caller
     if caller in CLIENTS:
-        return _refuse_client_message(caller, message) or _refuse_client_load(caller, load)
+        refusal = _refuse_client_message(caller, message) or _refuse_arrays_of_axis(message, axes)
+        return refusal or _refuse_client_load(caller, load)
     if caller not in TOOL_OPERATIONS:
         return ""
     able = TOOL_OPERATIONS[caller]
@@ -130,6 +133,15 @@ def _refuse_client_message(caller: str, message: CalledMessage) -> str:
     if message.has_data:
         return f"caller={caller} does not support data: its requests have no values of rows"
     return ""
+
+
+def _refuse_arrays_of_axis(message: CalledMessage, axes: Axes) -> str:
+    if (axes.caller, axes.codec) != ("java", "soap-encoded") or "Submit" not in message.called:
+        return ""
+    return (
+        "caller=java does not support Submit with soap-encoded: Axis 1.4 names the items of an "
+        "array like the array, and services read only items named item"
+    )
 
 
 def _refuse_client_load(caller: str, load: LoadRecord) -> str:

@@ -437,6 +437,16 @@ def test_loads_and_operations_that_it_has_no_code_for_are_refused(
         planning.schedule(experiment_file.parse(text), manifests.load())
 
 
+def test_submit_is_refused_where_axis_names_the_items_of_its_array() -> None:
+    """With the reason; the other styles of SOAP have it."""
+    text = TEXT.replace("STACK", '"soap@rust?codec=soap-encoded&caller=java"')
+    text = text.replace("{operation: Hello, bytes: 14 B}", "{operation: Submit, bytes: 1 kB}")
+    with pytest.raises(ExperimentError, match="names the items of an array like the array"):
+        planning.schedule(experiment_file.parse(text), manifests.load())
+    literal = text.replace("soap-encoded", "soap-literal")
+    planning.schedule(experiment_file.parse(literal), manifests.load())
+
+
 def test_every_client_of_the_axis_has_a_manifest() -> None:
     """And no manifest is for a caller that the axis lacks."""
     assert set(manifests.callers()) == CLIENTS

@@ -59,7 +59,11 @@ def accept_caller(
     stack: Stack, message: Message | ExternalMessage, load: Load, window: Window
 ) -> None:
     called = legality.CalledMessage(
-        message.name, message.contract, message.data is not None, bool(message.mix)
+        message.name,
+        message.contract,
+        message.called,
+        has_data=message.data is not None,
+        is_mix=bool(message.mix),
     )
     refusal = legality.caller_refusal(called, load.point(), stack.axes)
     refusal = refusal or legality.window_refusal(window, stack.axes)

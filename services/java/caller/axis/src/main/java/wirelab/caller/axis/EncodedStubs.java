@@ -22,10 +22,8 @@ import wirelab.caller.axis.records.Records;
 import wirelab.caller.axis.records.RecordsServiceLocator;
 import wirelab.caller.axis.records.Team;
 import wirelab.caller.axis.records.holders.TeamHolder;
-import wirelab.caller.axis.transfer.Record;
 import wirelab.caller.axis.transfer.Transfer;
 import wirelab.caller.axis.transfer.TransferServiceLocator;
-import wirelab.caller.axis.transfer.holders.ArrayOfRefusalHolder;
 import wirelab.service.contract.message.CalendarMessages;
 import wirelab.service.contract.message.ChargingMessages;
 import wirelab.service.contract.message.RecordsMessages;
@@ -71,13 +69,13 @@ record EncodedStubs<S>(Class<S> type, Locator locator, Methods<S> methods) {
         methods.with(operation, message, invocation, Supplier::get);
     }
 
+    /** Without Submit: Axis names the items of an array like the array, and services read only {@code item}. */
     private static Methods<Transfer> transfer() {
         Methods<Transfer> methods = new Methods<>(Stamps::sent);
         methods.with("Hello", TransferMessages.HelloRequest.class, (stub, ask) -> stub.hello(),
                 TransferMessages.HelloReply::new);
         methods.with("HelloBytes", TransferMessages.HelloRequest.class, (stub, ask) -> stub.helloBytes(),
                 TransferMessages.HelloBytesReply::new);
-        methods.with("Submit", TransferMessages.SubmitRequest.class, Batch::of, EncodedStubs::submit, Supplier::get);
         add(methods, "Upload", TransferMessages.UploadRequest.class, (stub, ask) -> {
             LongHolder length = new LongHolder();
             StringHolder sha256 = new StringHolder();
@@ -85,28 +83,6 @@ record EncodedStubs<S>(Class<S> type, Locator locator, Methods<S> methods) {
             return () -> new TransferMessages.UploadReply(length.value, sha256.value);
         });
         return methods;
-    }
-
-    /** A request of Submit. */
-    private record Batch(String name, Record[] records) {
-        static Batch of(TransferMessages.SubmitRequest ask) {
-            return new Batch(ask.batch, ask.records.stream()
-                    .map(each -> new Record(each.id, each.quantity, each.item, each.remark))
-                    .toArray(Record[]::new));
-        }
-    }
-
-    private static Supplier<Object> submit(Transfer stub, Batch ask) throws Exception {
-        StringHolder batch = new StringHolder(ask.name());
-        IntHolder accepted = new IntHolder();
-        LongHolder quantityTotal = new LongHolder();
-        ArrayOfRefusalHolder refused = new ArrayOfRefusalHolder();
-        stub.submit(batch, ask.records(), accepted, quantityTotal, refused);
-        return () -> new TransferMessages.SubmitReply(
-                batch.value, accepted.value, quantityTotal.value,
-                Arrays.stream(refused.value)
-                        .map(refusal -> new TransferMessages.Refusal(refusal.getId(), refusal.getReason()))
-                        .toList());
     }
 
     private static Methods<Charging> charging() {
