@@ -11,6 +11,7 @@ import org.springframework.http.MediaType;
 import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.http.converter.HttpMessageConverter;
 import org.springframework.http.converter.StringHttpMessageConverter;
+import org.springframework.http.converter.json.Jackson2ObjectMapperBuilder;
 import org.springframework.http.converter.json.MappingJackson2HttpMessageConverter;
 import org.springframework.http.converter.protobuf.ProtobufHttpMessageConverter;
 import org.springframework.web.client.RestClient;
@@ -60,7 +61,9 @@ final class SpringClient implements Client {
 
     private HttpMessageConverter<?> converter() {
         return switch (target.axis("codec", "json")) {
-            case "json" -> new MappingJackson2HttpMessageConverter();
+            // Requests without fields are messages, too.
+            case "json" -> new MappingJackson2HttpMessageConverter(
+                    Jackson2ObjectMapperBuilder.json().failOnEmptyBeans(false).build());
             case "protobuf" -> new ProtobufHttpMessageConverter();
             default -> new StringHttpMessageConverter(StandardCharsets.UTF_8);
         };
