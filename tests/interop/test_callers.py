@@ -121,7 +121,7 @@ def move_reference(ior: str, old: str, new: str) -> str:
     moved = bytes.fromhex(ior.removeprefix("IOR:"))
     for order in ("big", "little"):
         was, then = (
-            host.encode() + b"\0" + int(one).to_bytes(2, order)  # type: ignore[arg-type]
+            host.encode() + b"\0" + int(one).to_bytes(2, order)
             for one in (port, new.rpartition(":")[2])
         )
         moved = moved.replace(was, then)
