@@ -61,8 +61,8 @@ func deploy(request *pb.DeployRequest) (*pb.DeployReply, error) {
 	return &pb.DeployReply{Status: "deployed " + hex.EncodeToString(digest[:])[:statusDigits]}, nil
 }
 
-// Booked is the reply to a booking that can be stored, which depends on the request alone.
-func Booked(request *pb.BookRequest) (*pb.BookReply, error) {
+// MakeBookReply is the reply to a booking that can be stored, which depends on the request alone.
+func MakeBookReply(request *pb.BookRequest) (*pb.BookReply, error) {
 	if err := checkBooking(request); err != nil {
 		return nil, err
 	}

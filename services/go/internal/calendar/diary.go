@@ -23,7 +23,7 @@ type booking struct {
 func newDiary() *diary { return &diary{owners: map[string]map[int32]booking{}} }
 
 func (d *diary) book(request *pb.BookRequest) (*pb.BookReply, error) {
-	reply, err := Booked(request)
+	reply, err := MakeBookReply(request)
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,12 @@ const (
 	ErrChunkBytes contract.ApplicationError = "chunk_bytes must be 1 to 1048576"
 )
 
-func upload(request *pb.UploadRequest) (*pb.UploadReply, error) { return Uploaded(request.GetData()) }
+func upload(request *pb.UploadRequest) (*pb.UploadReply, error) {
+	return MakeUploadReply(request.GetData())
+}
 
-// Uploaded is the reply to an upload of data, in one message or in many.
-func Uploaded(data []byte) (*pb.UploadReply, error) {
+// MakeUploadReply is the reply to an upload of data, in one message or in many.
+func MakeUploadReply(data []byte) (*pb.UploadReply, error) {
 	length := int64(len(data))
 	if length > BytesMax {
 		return nil, ErrBytes

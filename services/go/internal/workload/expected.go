@@ -74,7 +74,7 @@ func newCall(operation *contract.Operation, request proto.Message) *Call {
 			return checkRange("cn", reply.(*chargingpb.ConfirmActionReply).GetCn(), ask.GetCn(), ask.GetCn())
 		}
 	case *calendarpb.BookRequest:
-		call.answer, call.failure = calendar.Booked(ask)
+		call.answer, call.failure = calendar.MakeBookReply(ask)
 	case *recordspb.AllocateRequest:
 		allocated, err := allocate(ask)
 		call.check, call.failure = checkGroup(allocated), err
@@ -133,7 +133,7 @@ func checkGroup(expected *recordspb.AllocateReply) func(proto.Message) error {
 // uploadStream is an Upload in chunks.
 func uploadStream(operation *contract.Operation, data []byte, chunkBytes int) *Call {
 	call := &Call{Operation: operation, Data: data, ChunkBytes: chunkBytes}
-	call.answer, call.failure = transfer.Uploaded(data)
+	call.answer, call.failure = transfer.MakeUploadReply(data)
 	return call
 }
 

@@ -30,8 +30,8 @@ func isCarried(operation string) bool {
 	return operation == "DebitReservation" || operation == "ReleaseRes" || operation == "ConfirmAction"
 }
 
-// fixedCall is the call of an operation whose large part has that many bytes.
-func fixedCall(operation *contract.Operation, bytes, chunkBytes int64) (*Call, error) {
+// makeFixedCall is the call of an operation whose large part has that many bytes.
+func makeFixedCall(operation *contract.Operation, bytes, chunkBytes int64) (*Call, error) {
 	name := operation.Name
 	least, most, isSized := sizes(name)
 	switch {
@@ -51,7 +51,7 @@ func fixedCall(operation *contract.Operation, bytes, chunkBytes int64) (*Call, e
 			Request: &transferpb.DownloadRequest{Length: bytes, ChunkBytes: int32(chunkBytes)},
 		}, nil
 	}
-	return newCall(operation, fixedRequest(name, bytes)), nil
+	return newCall(operation, makeFixedRequest(name, bytes)), nil
 }
 
 // sizes that the large part of an operation may have; false: it has none.
@@ -73,7 +73,7 @@ func sizeError(operation string, bytes, least, most int64) error {
 	return fmt.Errorf("bytes = %d: %s takes %d to %d bytes", bytes, operation, least, most)
 }
 
-func fixedRequest(operation string, bytes int64) proto.Message {
+func makeFixedRequest(operation string, bytes int64) proto.Message {
 	switch operation {
 	case "Hello", "HelloBytes":
 		return &transferpb.HelloRequest{}

@@ -180,11 +180,11 @@ func (s *Script) addOperation(w Workload) error {
 	if isCarried(w.Operation) {
 		return fmt.Errorf("workload.operation: %s takes a number from an earlier reply; use workload kind sequence", w.Operation)
 	}
-	fixed, err := fixedCall(operation, w.Bytes, w.chunkBytes())
+	fixed, err := makeFixedCall(operation, w.Bytes, w.chunkBytes())
 	if err != nil {
 		return err
 	}
-	if request := perUser(w.Operation, w.accounts()); request != nil {
+	if request := makeUserRequests(w.Operation, w.accounts()); request != nil {
 		s.steps = []step{{operation: operation, make: func(arrival *Arrival) *Call {
 			return newCall(operation, request(arrival))
 		}}}
@@ -194,8 +194,8 @@ func (s *Script) addOperation(w Workload) error {
 	return nil
 }
 
-// perUser makes requests that differ from user to user; nil: those of the operation do not.
-func perUser(operation string, accounts int64) func(*Arrival) proto.Message {
+// makeUserRequests gives requests that differ from user to user; nil: those of the operation do not.
+func makeUserRequests(operation string, accounts int64) func(*Arrival) proto.Message {
 	switch operation {
 	case "Credit", "DirectDebit", "Reserve", "CreditControl":
 		return func(arrival *Arrival) proto.Message {
@@ -254,13 +254,13 @@ func (s *Script) stepOf(contractName string, each Step, at int) (step, error) {
 	if isCarried(each.Operation) {
 		return step{}, fmt.Errorf("%s takes a number from an earlier reply; use workload kind sequence", each.Operation)
 	}
-	fixed, err := fixedCall(operation, each.Bytes, chunkBytesDefault)
+	fixed, err := makeFixedCall(operation, each.Bytes, chunkBytesDefault)
 	if err != nil {
 		return step{}, err
 	}
 	added := step{operation: operation, fixed: fixed}
 	for _, carry := range each.Carry {
-		field, err := s.carriedField(operation, carry, at)
+		field, err := s.findCarriedField(operation, carry, at)
 		if err != nil {
 			return step{}, fmt.Errorf("carry: %w", err)
 		}
@@ -269,7 +269,7 @@ func (s *Script) stepOf(contractName string, each Step, at int) (step, error) {
 	return added, nil
 }
 
-func (s *Script) carriedField(to *contract.Operation, carry Carry, at int) (carriedField, error) {
+func (s *Script) findCarriedField(to *contract.Operation, carry Carry, at int) (carriedField, error) {
 	from := at - 1
 	if carry.Step != nil {
 		from = *carry.Step

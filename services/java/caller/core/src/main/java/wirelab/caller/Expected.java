@@ -49,7 +49,7 @@ final class Expected {
 
     /** Of an upload in chunks. */
     static Expected ofUpload(Chunks chunks) {
-        return new Expected(same(uploaded(chunks.data())), chunks);
+        return new Expected(same(makeUploadReply(chunks.data())), chunks);
     }
 
     /** Of a download, whose chunks are compared as they come. */
@@ -67,11 +67,11 @@ final class Expected {
                 case "Hello" -> same(new TransferMessages.HelloReply(text));
                 case "HelloBytes" -> same(new TransferMessages.HelloBytesReply(
                         text.getBytes(StandardCharsets.US_ASCII)));
-                case "Submit" -> same(submitted((TransferMessages.SubmitRequest) request));
-                case "Upload" -> same(uploaded(((TransferMessages.UploadRequest) request).data));
+                case "Submit" -> same(makeSubmitReply((TransferMessages.SubmitRequest) request));
+                case "Upload" -> same(makeUploadReply(((TransferMessages.UploadRequest) request).data));
                 case "Deploy" -> same(new CalendarMessages.DeployReply(
                         new Calendar().deploy(((CalendarMessages.DeployRequest) request).document)));
-                case "Book" -> same(booked((CalendarMessages.BookRequest) request));
+                case "Book" -> same(makeBookReply((CalendarMessages.BookRequest) request));
                 case "Allocate" -> allocated((RecordsMessages.AllocateRequest) request);
                 case "FindAllocation" -> found(((RecordsMessages.FindAllocationRequest) request).groupId);
                 case "ConfirmAction" -> {
@@ -87,7 +87,7 @@ final class Expected {
         }
     }
 
-    private static TransferMessages.SubmitReply submitted(TransferMessages.SubmitRequest ask)
+    private static TransferMessages.SubmitReply makeSubmitReply(TransferMessages.SubmitRequest ask)
             throws ApplicationError {
         Transfer.checkBatch(ask.batch, ask.records.size());
         TransferMessages.SubmitReply reply = new TransferMessages.SubmitReply();
@@ -104,11 +104,11 @@ final class Expected {
         return reply;
     }
 
-    private static TransferMessages.UploadReply uploaded(byte[] data) {
+    private static TransferMessages.UploadReply makeUploadReply(byte[] data) {
         return new TransferMessages.UploadReply(data.length, Transfer.sha256(data));
     }
 
-    private static CalendarMessages.BookReply booked(CalendarMessages.BookRequest ask) throws ApplicationError {
+    private static CalendarMessages.BookReply makeBookReply(CalendarMessages.BookRequest ask) throws ApplicationError {
         CalendarMessages.Entry entry =
                 new CalendarMessages.Entry(ask.slot, ask.title, ask.open, ask.weight);
         int number = new Calendar().book(ask.owner, ask.day, entry, ask.note);

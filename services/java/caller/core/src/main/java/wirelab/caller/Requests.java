@@ -81,7 +81,7 @@ final class Requests {
     }
 
     /** The request that is the same for all users; {@code bytes} has been checked. */
-    static Object fixed(String operation, int bytes) {
+    static Object makeFixed(String operation, int bytes) {
         return switch (operation) {
             case "Hello", "HelloBytes" -> new TransferMessages.HelloRequest();
             case "Submit" -> new SubmitRequests(bytes).make();

@@ -54,7 +54,7 @@ final class Script {
     private void addOperation(Plan.Workload work) {
         String operation = String.valueOf(work.operation());
         checkOperation(operation);
-        Call same = fixed(operation, work.bytes(), work.chunkBytes());
+        Call same = makeFixedCall(operation, work.bytes(), work.chunkBytes());
         int accounts = work.accounts();
         steps.add(new Step(operation, switch (operation) {
             case "Credit", "DirectDebit", "Reserve", "CreditControl" -> arrival ->
@@ -64,11 +64,11 @@ final class Script {
         }));
     }
 
-    private static Call fixed(String operation, long bytes, int chunkBytes) {
+    private static Call makeFixedCall(String operation, long bytes, int chunkBytes) {
         Requests.checkSize(operation, bytes);
         int size = (int) bytes;
         if (!Requests.STREAMS.contains(operation)) {
-            Object request = Requests.fixed(operation, size);
+            Object request = Requests.makeFixed(operation, size);
             String text = operation.startsWith("Hello") ? Text.text(size) : "";
             return new Call(operation, request, Expected.of(operation, request, text));
         }
@@ -112,7 +112,7 @@ final class Script {
         checkOperation(operation);
         Refusal.unless(
                 !Requests.STREAMS.contains(operation), "steps[" + at + "]: " + operation + " is a stream of messages");
-        Call same = fixed(operation, step.bytes(), 1);
+        Call same = makeFixedCall(operation, step.bytes(), 1);
         List<Carried> carried = new ArrayList<>();
         for (Plan.Carry carry : step.carry()) {
             int from = carry.step() == null ? at - 1 : carry.step();

@@ -29,7 +29,7 @@ final class ChunkStreams {
                 .withDeadline(stub.getCallOptions().getDeadline())
                 .uploadStream(new Sending(chunks, reply));
         try {
-            return Messages.uploaded(reply.get());
+            return Messages.readUploadReply(reply.get());
         } catch (ExecutionException failed) {
             throw failed.getCause() instanceof Exception cause ? cause : failed;
         }

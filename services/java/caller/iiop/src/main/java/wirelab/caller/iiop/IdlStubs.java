@@ -53,7 +53,7 @@ record IdlStubs<S>(Function<org.omg.CORBA.Object, S> narrow, Methods<S> methods)
                 .with("HelloBytes", TransferMessages.HelloRequest.class, (stub, ask) -> stub.helloBytes(),
                         reply -> new TransferMessages.HelloBytesReply(reply.text))
                 .with("Submit", TransferMessages.SubmitRequest.class, Batch::of,
-                        (stub, ask) -> stub.submit(ask.name(), ask.records()), IdlStubs::submitted)
+                        (stub, ask) -> stub.submit(ask.name(), ask.records()), IdlStubs::readSubmitReply)
                 .with("Upload", TransferMessages.UploadRequest.class, (stub, ask) -> stub.upload(ask.data),
                         reply -> new TransferMessages.UploadReply(reply.length, reply.sha256));
     }
@@ -67,7 +67,7 @@ record IdlStubs<S>(Function<org.omg.CORBA.Object, S> narrow, Methods<S> methods)
         }
     }
 
-    private static TransferMessages.SubmitReply submitted(SubmitReply reply) {
+    private static TransferMessages.SubmitReply readSubmitReply(SubmitReply reply) {
         return new TransferMessages.SubmitReply(
                 reply.batch, reply.accepted, reply.quantity_total,
                 Arrays.stream(reply.refused)

@@ -69,12 +69,12 @@ public final class Messages {
             reply -> new TransferMessages.HelloBytesReply(reply.getText().toByteArray()));
 
     public static final Form<TransferMessages.SubmitRequest, SubmitRequest, SubmitReply> SUBMIT = new Form<>(
-            TransferMessages.SubmitRequest.class, Messages::submit, SubmitReply.class, Messages::submitted);
+            TransferMessages.SubmitRequest.class, Messages::submit, SubmitReply.class, Messages::readSubmitReply);
 
     public static final Form<TransferMessages.UploadRequest, UploadRequest, UploadReply> UPLOAD = new Form<>(
             TransferMessages.UploadRequest.class,
             ask -> UploadRequest.newBuilder().setData(ByteString.copyFrom(ask.data)).build(), UploadReply.class,
-            Messages::uploaded);
+            Messages::readUploadReply);
 
     public static final Form<ChargingMessages.CreditRequest, CreditRequest, CreditReply> CREDIT = new Form<>(
             ChargingMessages.CreditRequest.class,
@@ -174,7 +174,7 @@ public final class Messages {
         return request.build();
     }
 
-    private static TransferMessages.SubmitReply submitted(SubmitReply reply) {
+    private static TransferMessages.SubmitReply readSubmitReply(SubmitReply reply) {
         return new TransferMessages.SubmitReply(
                 reply.getBatch(), reply.getAccepted(), reply.getQuantityTotal(),
                 reply.getRefusedList().stream()
@@ -183,7 +183,7 @@ public final class Messages {
     }
 
     /** The reply to an upload, in one message or in many. */
-    public static TransferMessages.UploadReply uploaded(UploadReply reply) {
+    public static TransferMessages.UploadReply readUploadReply(UploadReply reply) {
         return new TransferMessages.UploadReply(reply.getLength(), reply.getSha256());
     }
 

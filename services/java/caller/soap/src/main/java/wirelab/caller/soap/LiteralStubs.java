@@ -52,7 +52,7 @@ final class LiteralStubs {
                 .with("HelloBytes", TransferMessages.HelloRequest.class, ask -> new HelloRequest(),
                         Transfer::helloBytes, reply -> new TransferMessages.HelloBytesReply(reply.getText()))
                 .with("Submit", TransferMessages.SubmitRequest.class, LiteralStubs::submit, Transfer::submit,
-                        LiteralStubs::submitted)
+                        LiteralStubs::readSubmitReply)
                 .with("Upload", TransferMessages.UploadRequest.class, LiteralStubs::upload, Transfer::upload,
                         reply -> new TransferMessages.UploadReply(reply.getLength(), reply.getSha256()));
     }
@@ -71,7 +71,7 @@ final class LiteralStubs {
         return request;
     }
 
-    private static TransferMessages.SubmitReply submitted(SubmitReply reply) {
+    private static TransferMessages.SubmitReply readSubmitReply(SubmitReply reply) {
         List<TransferMessages.Refusal> refused = reply.getRefused().stream()
                 .map(refusal -> new TransferMessages.Refusal(refusal.getId(), refusal.getReason()))
                 .toList();
@@ -160,7 +160,7 @@ final class LiteralStubs {
                         reply -> new CalendarMessages.BookReply(
                                 reply.getNumber(), reply.getOwner(), reply.getTitle()))
                 .with("Entries", CalendarMessages.EntriesRequest.class, LiteralStubs::entries, Calendar::entries,
-                        LiteralStubs::entered);
+                        LiteralStubs::readEntries);
     }
 
     private static DeployRequest deploy(CalendarMessages.DeployRequest ask) {
@@ -188,7 +188,7 @@ final class LiteralStubs {
         return request;
     }
 
-    private static CalendarMessages.EntriesReply entered(EntriesReply reply) {
+    private static CalendarMessages.EntriesReply readEntries(EntriesReply reply) {
         return new CalendarMessages.EntriesReply(reply.getEntries().stream()
                 .map(entry -> new CalendarMessages.Entry(
                         entry.getSlot(), entry.getTitle(), entry.isOpen(), entry.getWeight()))
