@@ -64,8 +64,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="e
 
 
 class CallerGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """What one group measured. Counts are of calls whose arrival lies in the window: their own
-    `intended`, in a sequence that of its first call."""
+    """What one group measured. Counts are of calls whose `intended` lies in the window."""
 
     bytes_received: int | None = None
     """Bytes read."""
@@ -75,8 +74,7 @@ class CallerGroup(msgspec.Struct, frozen=True, kw_only=True):
     calls: int
     """Calls that ended, well or not."""
     calls_planned: int | None = None
-    """Calls that the window was to hold, or sequences where the workload is one; None: it ended
-    by time."""
+    """Calls that the window was to hold; None: it ended by time."""
     calls_whole_run: int
     """Calls made in the whole run, warm-up and drain included: what the service's own counter
     must show."""
@@ -105,16 +103,12 @@ class CallerGroup(msgspec.Struct, frozen=True, kw_only=True):
     """The group's name."""
     ok: int
     """Calls that ended well."""
-    operations: tuple[OperationOutcome, ...] | None = None
-    """Each operation by itself, where there are several."""
     queue_max: int
     """Highest number of arrivals that waited for a free place (open loads)."""
     rate_per_s: float
     """Calls that ended within the window and went well, per second of it."""
     rate_planned_per_s: float | None = None
     """Rate that the plan asked for (open loads)."""
-    sequences: Sequences | None = None
-    """Sequences, where the workload is one."""
     series: tuple[int, ...]
     """Calls that went well, by the tenth of a second of the window in which they ended."""
     times: dict[str, Times]
@@ -125,39 +119,6 @@ class CallerGroup(msgspec.Struct, frozen=True, kw_only=True):
     """Length of the window in seconds, as it was."""
     window_start_ns: int
     """Start of the window, nanoseconds of `CLOCK_MONOTONIC`."""
-
-
-class OperationOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What was measured of one operation of a group that calls several."""
-
-    calls: int
-    """Calls that ended, well or not."""
-    errors: int
-    """Calls that did not."""
-    errors_by_code: dict[str, int] = msgspec.field(default_factory=dict)
-    """Failed calls by their cause, as in the group."""
-    errors_by_kind: dict[str, int]
-    """Failed calls by kind, as in the group."""
-    ok: int
-    """Calls that ended well."""
-    operation: str
-    """The operation's name in the contract."""
-    times: dict[str, Times]
-    """Times of its calls, as in the group; those of connections are the group's."""
-
-
-class Sequences(msgspec.Struct, frozen=True, kw_only=True):
-    """Sequences of calls that belong to the window by their first call's arrival."""
-
-    count: int
-    """Sequences that ended, well or not."""
-    errors: int
-    """Sequences that a failed call ended."""
-    response: Times
-    """From the intended time of a sequence's first call to the end of its last, ns; of failed
-    ones to the end of the call that failed."""
-    response_good: Times | None = None
-    """Those without a failed call; None where all are, or none is."""
 
 
 class Times(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,28 +155,6 @@ class WarmupOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 CallerEvent = Progress | CallerOutcome | Fault
 """One line of a caller's standard output."""
-
-ErrorCode = Literal[
-    "connection_refused",
-    "connect_failed",
-    "reset",
-    "connection_closed",
-    "not_processed",
-    "timeout",
-    "peer_without_tls",
-    "peer_wants_tls",
-    "certificate_unknown_issuer",
-    "certificate_ca_as_end_entity",
-    "tls_failed",
-    "peer_speaks_http1",
-    "peer_speaks_http2",
-    "protocol_error",
-    "wrong_reply",
-    "application_error",
-    "unfinished",
-]
-"""The cause of a failed call. Programs decide by it; the texts in `error_examples` are for
-people and may change."""
 
 FaultKind = Literal["plan", "limit", "connect", "internal"]
 """What failed, which decides the exit code."""

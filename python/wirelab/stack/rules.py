@@ -8,7 +8,6 @@ supports (:mod:`wirelab.stack.operations`), and what a service offers (its manif
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wirelab.documents.axes import Axes
@@ -82,36 +81,22 @@ def window_refusal(window: Window, axes: Axes) -> str:
     return ""
 
 
-CLIENT_CONTRACTS = ("transfer", "charging", "calendar", "records")
-"""Contracts whose operations, sequences and steps a language's own client implements."""
+CLIENT_OPERATIONS = ("Hello", "HelloBytes")
+"""Operations that a language's own client implements."""
 CLIENT_LOADS = ("closed", "constant", "poisson")
 
 
-@dataclass(frozen=True)
-class CalledMessage:
-    """What a caller is to call."""
-
-    name: str
-    contract: str
-    called: tuple[str, ...] = ()
-    """Operations and sequences in it."""
-    has_data: bool = False
-    """Its requests have values of rows."""
-    is_mix: bool = False
-
-
-def caller_refusal(message: CalledMessage, load: LoadRecord, axes: Axes) -> str:
-    """Why this caller does not support the message under this load (as in
+def caller_refusal(operation: str, load: LoadRecord, axes: Axes) -> str:
+    """Why this caller does not support the operation under this load (as in
     :meth:`wirelab.experiment.model.Load.point`); empty if it does."""
     caller = axes.caller
     if caller in CLIENTS:
-        refusal = _refuse_client_message(caller, message) or _refuse_arrays_of_axis(message, axes)
-        return refusal or _refuse_client_load(caller, load)
+        return _client_refusal(caller, operation, load)
     if caller not in TOOL_OPERATIONS:
         return ""
     able = TOOL_OPERATIONS[caller]
-    if message.name not in able:
-        return f"caller={caller} supports {' and '.join(able)}, not {message.name}"
+    if operation not in able:
+        return f"caller={caller} supports {' and '.join(able)}, not {operation}"
     if not load.is_closed:
         return f"caller={caller} supports closed loads only; its pacing of open loads is its own"
     if load.think_s:
@@ -124,27 +109,9 @@ def caller_refusal(message: CalledMessage, load: LoadRecord, axes: Axes) -> str:
     return ""
 
 
-def _refuse_client_message(caller: str, message: CalledMessage) -> str:
-    if message.contract not in CLIENT_CONTRACTS:
-        able = ", ".join(CLIENT_CONTRACTS)
-        return f"caller={caller} supports contracts {able}, not {message.name}"
-    if message.is_mix:
-        return f"caller={caller} does not support mixes: each arrival is the same calls"
-    if message.has_data:
-        return f"caller={caller} does not support data: its requests have no values of rows"
-    return ""
-
-
-def _refuse_arrays_of_axis(message: CalledMessage, axes: Axes) -> str:
-    if (axes.caller, axes.codec) != ("java", "soap-encoded") or "Submit" not in message.called:
-        return ""
-    return (
-        "caller=java does not support Submit with soap-encoded: Axis 1.4 names the items of an "
-        "array like the array, and services read only items named item"
-    )
-
-
-def _refuse_client_load(caller: str, load: LoadRecord) -> str:
+def _client_refusal(caller: str, operation: str, load: LoadRecord) -> str:
+    if operation not in CLIENT_OPERATIONS:
+        return f"caller={caller} supports {' and '.join(CLIENT_OPERATIONS)}, not {operation}"
     if load.kind not in CLIENT_LOADS:
         return f"caller={caller} supports {', '.join(CLIENT_LOADS)} loads, not {load.kind}"
     if load.think_s:

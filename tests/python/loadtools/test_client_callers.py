@@ -233,28 +233,6 @@ def test_a_wrong_reply_is_an_error(tmp_path: Path, stack: str) -> None:
     assert {"response_good", "response_failed"} <= set(trial.result.times)
 
 
-@pytest.mark.parametrize("caller", sorted(CLIENTS))
-@pytest.mark.usefixtures("real_engine", "no_orphans")
-def test_a_wrong_reply_within_a_sequence_ends_it(tmp_path: Path, caller: str) -> None:
-    """Every third reply has another number: it breaks a rule, or the service does not know it when
-    it is carried into the next request."""
-    trial = only(
-        run(
-            tmp_path / "run",
-            f"rest@rust?caller={caller}",
-            messages="[{sequence: ReservationDebit}]",
-            loads="[closed: {users: 1}]\nfaults: {wrong: {every: 3, what: content}}",
-            window="{calls: 20, max: 30 s}",
-        )
-    )
-    assert trial.status == "measured", trial.reason
-    sequences = trial.result.sequences
-    assert sequences is not None
-    assert sequences.count == 20
-    assert 0 < sequences.errors == trial.result.errors
-    assert set(trial.result.errors_by_kind) <= {"wrong", "application"}
-
-
 @pytest.mark.usefixtures("real_engine", "no_orphans")
 def test_a_cold_start_keeps_the_first_calls(tmp_path: Path) -> None:
     """At most 1,000, and none of a warm trial."""
@@ -409,21 +387,7 @@ def test_a_stack_that_a_caller_cannot_call_is_refused_by_name(stack: str, said: 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (
-            "{operation: Hello, bytes: 14 B}",
-            "{operation: ListPets}",
-            "supports contracts transfer, charging, calendar, records, not ListPets",
-        ),
-        (
-            "{operation: Hello, bytes: 14 B}",
-            "{operation: Credit, data: {random: {count: 9, fields: {am: {integer: [1, 9]}}}}}",
-            "does not support data",
-        ),
-        (
-            "{operation: Hello, bytes: 14 B}",
-            "{name: both, mix: [{operation: Credit}, {operation: Reserve}]}",
-            "does not support mixes",
-        ),
+        ("Hello,", "Submit,", "supports Hello and HelloBytes, not Submit"),
         ("closed: {users: 2}", "bursts: {calls: 9, gap: 1 s, in_flight_max: 1}", "not bursts"),
         ("{users: 2}", "{users: 2, think: 1 ms}", "does not support think time"),
     ],
@@ -435,16 +399,6 @@ def test_loads_and_operations_that_it_has_no_code_for_are_refused(
     text = TEXT.replace("STACK", '"rest@rust?caller=go"').replace(old, new)
     with pytest.raises(ExperimentError, match=said):
         planning.schedule(experiment_file.parse(text), manifests.load())
-
-
-def test_submit_is_refused_where_axis_names_the_items_of_its_array() -> None:
-    """With the reason; the other styles of SOAP have it."""
-    text = TEXT.replace("STACK", '"soap@rust?codec=soap-encoded&caller=java"')
-    text = text.replace("{operation: Hello, bytes: 14 B}", "{operation: Submit, bytes: 1 kB}")
-    with pytest.raises(ExperimentError, match="names the items of an array like the array"):
-        planning.schedule(experiment_file.parse(text), manifests.load())
-    literal = text.replace("soap-encoded", "soap-literal")
-    planning.schedule(experiment_file.parse(literal), manifests.load())
 
 
 def test_every_client_of_the_axis_has_a_manifest() -> None:

@@ -8,9 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::call::error::ErrorCode;
-use crate::call::result::{
-    Fault, OperationOutcome, Progress, Sequences, Times, WarmupOutcome,
-};
+use crate::call::result::{Fault, Progress, Times, WarmupOutcome};
 
 /// One line of a caller's standard output.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,8 +46,7 @@ pub struct CallerOutcome {
     pub groups: Vec<CallerGroup>,
 }
 
-/// What one group measured. Counts are of calls whose arrival lies in the window: their own
-/// `intended`, in a sequence that of its first call.
+/// What one group measured. Counts are of calls whose `intended` lies in the window.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CallerGroup {
@@ -63,8 +60,7 @@ pub struct CallerGroup {
     pub window_s: f64,
     /// How the warm-up went.
     pub warmup: WarmupOutcome,
-    /// Calls that the window was to hold, or sequences where the workload is one; None: it ended
-    /// by time.
+    /// Calls that the window was to hold; None: it ended by time.
     pub calls_planned: Option<u64>,
     /// Rate that the plan asked for (open loads).
     pub rate_planned_per_s: Option<f64>,
@@ -108,12 +104,6 @@ pub struct CallerGroup {
     pub times: BTreeMap<String, Times>,
     /// Calls that went well, by the tenth of a second of the window in which they ended.
     pub series: Vec<u64>,
-    /// Each operation by itself, where there are several.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub operations: Vec<OperationOutcome>,
-    /// Sequences, where the workload is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sequences: Option<Sequences>,
     /// Response times of the run's first calls in the order in which they began, where the plan
     /// has `first_calls`, nanoseconds. Failed ones are 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

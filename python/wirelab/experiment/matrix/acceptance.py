@@ -58,14 +58,7 @@ def accept_message(stack: Stack, message: Message | ExternalMessage) -> None:
 def accept_caller(
     stack: Stack, message: Message | ExternalMessage, load: Load, window: Window
 ) -> None:
-    called = legality.CalledMessage(
-        message.name,
-        message.contract,
-        message.called,
-        has_data=message.data is not None,
-        is_mix=bool(message.mix),
-    )
-    refusal = legality.caller_refusal(called, load.point(), stack.axes)
+    refusal = legality.caller_refusal(message.name, load.point(), stack.axes)
     refusal = refusal or legality.window_refusal(window, stack.axes)
     if refusal:
         near = stack.with_axes({"caller": "engine"})

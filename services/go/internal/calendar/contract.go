@@ -61,15 +61,6 @@ func deploy(request *pb.DeployRequest) (*pb.DeployReply, error) {
 	return &pb.DeployReply{Status: "deployed " + hex.EncodeToString(digest[:])[:statusDigits]}, nil
 }
 
-// MakeBookReply is the reply to a booking that can be stored, which depends on the request alone.
-func MakeBookReply(request *pb.BookRequest) (*pb.BookReply, error) {
-	if err := checkBooking(request); err != nil {
-		return nil, err
-	}
-	number := (request.GetDay()-1)*Slots + request.GetSlot()
-	return &pb.BookReply{Number: number, Owner: request.GetOwner(), Title: request.GetTitle()}, nil
-}
-
 func checkBooking(request *pb.BookRequest) error {
 	switch {
 	case request.GetOwner() == "":

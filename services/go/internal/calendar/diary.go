@@ -23,10 +23,10 @@ type booking struct {
 func newDiary() *diary { return &diary{owners: map[string]map[int32]booking{}} }
 
 func (d *diary) book(request *pb.BookRequest) (*pb.BookReply, error) {
-	reply, err := MakeBookReply(request)
-	if err != nil {
+	if err := checkBooking(request); err != nil {
 		return nil, err
 	}
+	number := (request.GetDay()-1)*Slots + request.GetSlot()
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	kept := d.owners[request.GetOwner()]
@@ -37,9 +37,9 @@ func (d *diary) book(request *pb.BookRequest) (*pb.BookReply, error) {
 		kept = map[int32]booking{}
 		d.owners[request.GetOwner()] = kept
 	}
-	kept[reply.GetNumber()] = booking{&pb.Entry{Slot: request.GetSlot(), Title: request.GetTitle(),
+	kept[number] = booking{&pb.Entry{Slot: request.GetSlot(), Title: request.GetTitle(),
 		Open: request.GetOpen(), Weight: request.GetWeight()}, request.GetNote()}
-	return reply, nil
+	return &pb.BookReply{Number: number, Owner: request.GetOwner(), Title: request.GetTitle()}, nil
 }
 
 func (d *diary) entries(request *pb.EntriesRequest) (*pb.EntriesReply, error) {

@@ -25,14 +25,6 @@ func wrong(format string, values ...any) error {
 	return &failure{"wrong", "wrong_reply", fmt.Sprintf(format, values...)}
 }
 
-// wrongly is what makes a reply wrong as a failure; nil where nothing does.
-func wrongly(why error) error {
-	if why == nil {
-		return nil
-	}
-	return wrong("%v", why)
-}
-
 func application(text string) error {
 	return &failure{"application", "application_error", text}
 }

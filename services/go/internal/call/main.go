@@ -15,8 +15,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"wirelab/services/go/internal/workload"
 )
 
 // projectVersion is the version of wirelab: the linker sets it, as the build
@@ -59,52 +57,31 @@ type outcome struct {
 }
 
 type groupOutcome struct {
-	Name              string             `json:"name"`
-	Load              string             `json:"load"`
-	WindowStartNS     int64              `json:"window_start_ns"`
-	WindowS           float64            `json:"window_s"`
-	Warmup            warmed             `json:"warmup"`
-	CallsPlanned      *uint64            `json:"calls_planned"`
-	RatePlannedPerS   *float64           `json:"rate_planned_per_s"`
-	Calls             uint64             `json:"calls"`
-	OK                uint64             `json:"ok"`
-	Errors            uint64             `json:"errors"`
-	Ended             uint64             `json:"ended"`
-	ErrorsByKind      map[string]uint64  `json:"errors_by_kind"`
-	ErrorsByCode      map[string]uint64  `json:"errors_by_code"`
-	ErrorExamples     []string           `json:"error_examples"`
-	RatePerS          float64            `json:"rate_per_s"`
-	Concurrency       float64            `json:"concurrency"`
-	QueueMax          int64              `json:"queue_max"`
-	ConnectionsOpened int64              `json:"connections_opened"`
-	ConnectionsPeak   int64              `json:"connections_peak"`
-	BytesSent         int64              `json:"bytes_sent"`
-	BytesReceived     int64              `json:"bytes_received"`
-	CallsWholeRun     uint64             `json:"calls_whole_run"`
-	Times             map[string]Times   `json:"times"`
-	Series            []uint64           `json:"series"`
-	Operations        []operationOutcome `json:"operations,omitempty"`
-	Sequences         *sequencesOutcome  `json:"sequences,omitempty"`
-	FirstCallsNS      []int64            `json:"first_calls_ns,omitempty"`
-}
-
-// operationOutcome is one of several operations.
-type operationOutcome struct {
-	Operation    string            `json:"operation"`
-	Calls        uint64            `json:"calls"`
-	OK           uint64            `json:"ok"`
-	Errors       uint64            `json:"errors"`
-	ErrorsByKind map[string]uint64 `json:"errors_by_kind"`
-	ErrorsByCode map[string]uint64 `json:"errors_by_code"`
-	Times        map[string]Times  `json:"times"`
-}
-
-// sequencesOutcome are the sequences whose first call arrived in the window.
-type sequencesOutcome struct {
-	Count        uint64 `json:"count"`
-	Errors       uint64 `json:"errors"`
-	Response     Times  `json:"response"`
-	ResponseGood *Times `json:"response_good,omitempty"`
+	Name              string            `json:"name"`
+	Load              string            `json:"load"`
+	WindowStartNS     int64             `json:"window_start_ns"`
+	WindowS           float64           `json:"window_s"`
+	Warmup            warmed            `json:"warmup"`
+	CallsPlanned      *uint64           `json:"calls_planned"`
+	RatePlannedPerS   *float64          `json:"rate_planned_per_s"`
+	Calls             uint64            `json:"calls"`
+	OK                uint64            `json:"ok"`
+	Errors            uint64            `json:"errors"`
+	Ended             uint64            `json:"ended"`
+	ErrorsByKind      map[string]uint64 `json:"errors_by_kind"`
+	ErrorsByCode      map[string]uint64 `json:"errors_by_code"`
+	ErrorExamples     []string          `json:"error_examples"`
+	RatePerS          float64           `json:"rate_per_s"`
+	Concurrency       float64           `json:"concurrency"`
+	QueueMax          int64             `json:"queue_max"`
+	ConnectionsOpened int64             `json:"connections_opened"`
+	ConnectionsPeak   int64             `json:"connections_peak"`
+	BytesSent         int64             `json:"bytes_sent"`
+	BytesReceived     int64             `json:"bytes_received"`
+	CallsWholeRun     uint64            `json:"calls_whole_run"`
+	Times             map[string]Times  `json:"times"`
+	Series            []uint64          `json:"series"`
+	FirstCallsNS      []int64           `json:"first_calls_ns,omitempty"`
 }
 
 // Main reads a plan, carries it out and prints JSON lines. It returns the exit code.
@@ -120,17 +97,13 @@ func Main(input io.Reader, output io.Writer) int {
 	if err != nil {
 		return refuse("plan", err.Error(), "use caller=engine", exitRefused)
 	}
-	script, err := workload.New(plan.Groups[0].Workload)
-	if err != nil {
-		return refuse("plan", err.Error(), "use caller=engine", exitRefused)
-	}
-	lib, err := libraryOf(&plan.Groups[0], script)
+	lib, err := libraryOf(&plan.Groups[0])
 	if err != nil {
 		return refuse("plan", err.Error(), "use caller=engine", exitRefused)
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGINT)
-	found, err := carryOut(plan, script, lib, lines, stop)
+	found, err := carryOut(plan, lib, lines, stop)
 	if err == nil {
 		err = lines.Encode(found)
 	}
@@ -141,11 +114,11 @@ func Main(input io.Reader, output io.Writer) int {
 }
 
 // carryOut runs warm-up, window and drain.
-func carryOut(plan *Plan, script *workload.Script, lib *library, lines *json.Encoder, stop <-chan os.Signal) (*outcome, error) {
+func carryOut(plan *Plan, lib *library, lines *json.Encoder, stop <-chan os.Signal) (*outcome, error) {
 	group := &plan.Groups[0]
 	calls, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	r := newRun(calls, group, script, lib)
+	r := newRun(calls, group, lib)
 	var interrupted atomic.Bool
 	finished := make(chan struct{})
 	defer close(finished)
@@ -236,14 +209,6 @@ func (r *run) outcome(warm warmed, opened, closed bytesNow) (groupOutcome, error
 	if err != nil {
 		return groupOutcome{}, err
 	}
-	operations, err := all.operationsApart(r.script.Operations)
-	if err != nil {
-		return groupOutcome{}, err
-	}
-	sequences, err := all.sequences.outcome()
-	if err != nil {
-		return groupOutcome{}, err
-	}
 	length := max(1, r.windowEnd()-r.start.Load())
 	window := float64(length) / 1e9
 	slots := min(len(all.series), int((length+slotNS-1)/slotNS))
@@ -256,7 +221,7 @@ func (r *run) outcome(warm warmed, opened, closed bytesNow) (groupOutcome, error
 		ConnectionsOpened: r.sockets.opened.Load(), ConnectionsPeak: r.sockets.peak.Load(),
 		BytesSent: closed.sent - opened.sent, BytesReceived: closed.received - opened.received,
 		CallsWholeRun: r.sent.Load(), Times: times, Series: append([]uint64{}, all.series[:slots]...),
-		FirstCallsNS: r.first, Operations: operations, Sequences: sequences,
+		FirstCallsNS: r.first,
 	}
 	if r.group.Load.IsClosed() {
 		found.Load = "closed"

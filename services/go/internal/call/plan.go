@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"wirelab/services/go/internal/workload"
 )
 
 // Plan is the part of contracts/process/plan.schema.json that this caller reads.
@@ -25,11 +23,20 @@ type Group struct {
 	TimeoutS float64           `json:"timeout_s"`
 	DrainS   float64           `json:"drain_s"`
 	// FirstCalls are the calls at the start of the run whose response times are kept.
-	FirstCalls uint64            `json:"first_calls"`
-	Workload   workload.Workload `json:"workload"`
-	Load       Load              `json:"load"`
-	Window     Window            `json:"window"`
-	Warmup     WarmupBounds      `json:"warmup"`
+	FirstCalls uint64       `json:"first_calls"`
+	Workload   Workload     `json:"workload"`
+	Load       Load         `json:"load"`
+	Window     Window       `json:"window"`
+	Warmup     WarmupBounds `json:"warmup"`
+}
+
+// Workload is an operation of a contract.
+type Workload struct {
+	Kind      string          `json:"kind"`
+	Contract  string          `json:"contract"`
+	Operation string          `json:"operation"`
+	Bytes     int             `json:"bytes"`
+	Data      json.RawMessage `json:"data"`
 }
 
 // Load says when calls are made.
@@ -108,6 +115,10 @@ func (g *Group) check() error {
 	}
 	if (g.Window.DurationS == nil) == (g.Window.Calls == nil) {
 		return fmt.Errorf("window: either duration_s or calls is needed")
+	}
+	w := g.Workload
+	if w.Kind != "contract" || w.Contract != "transfer" || (w.Operation != "Hello" && w.Operation != "HelloBytes") || w.Data != nil {
+		return fmt.Errorf("workload: this caller calls Hello and HelloBytes of contract transfer, not %s %s", w.Kind, w.Operation)
 	}
 	return g.Load.check()
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// stamps of one call, nanoseconds of CLOCK_MONOTONIC; 0: not reported. arrival is when the
-// first call of its sequence was intended, by which it belongs to the window.
+// stamps of one call, nanoseconds of CLOCK_MONOTONIC; 0: not reported.
 type stamps struct {
-	arrival, intended, sent, flushed, firstByte, done int64
+	intended, sent, flushed, firstByte, done int64
 }
 
 // longestNS is the largest time of the histograms: an hour, as the engine's.
@@ -96,28 +95,16 @@ func (d *distribution) times() (Times, error) {
 	return times, nil
 }
 
-// calls of the window that are recorded together.
-type calls struct {
-	times      map[string]*distribution
-	good       distribution
-	failed     distribution
-	ok, errors uint64
-	kinds      map[string]uint64
-	codes      map[string]uint64
-}
-
-func newCalls() *calls {
-	return &calls{times: map[string]*distribution{}, kinds: map[string]uint64{}, codes: map[string]uint64{}}
-}
-
 // shard records the calls of some users.
 type shard struct {
-	mu sync.Mutex
-	*calls
-	// operations are the same calls by operation.
-	operations  map[string]*calls
-	sequences   sequences
+	mu          sync.Mutex
+	times       map[string]*distribution
+	good        distribution
+	failed      distribution
+	ok, errors  uint64
 	ended, fine uint64
+	kinds       map[string]uint64
+	codes       map[string]uint64
 	examples    []string
 	series      []uint64
 	inFlightNS  int64
@@ -131,31 +118,26 @@ type ending struct {
 	fine       bool
 }
 
-func newShard() *shard { return &shard{calls: newCalls(), operations: map[string]*calls{}} }
+func newShard() *shard {
+	return &shard{times: map[string]*distribution{}, kinds: map[string]uint64{}, codes: map[string]uint64{}}
+}
 
-func (c *calls) add(name string, from, to int64) {
+func (s *shard) add(name string, from, to int64) {
 	if from == 0 || to == 0 {
 		return // a stamp that was not reported
 	}
-	c.distribution(name).add(to - from)
+	s.distribution(name).add(to - from)
 }
 
-func (c *calls) distribution(name string) *distribution {
-	if c.times[name] == nil {
-		c.times[name] = &distribution{}
+func (s *shard) distribution(name string) *distribution {
+	if s.times[name] == nil {
+		s.times[name] = &distribution{}
 	}
-	return c.times[name]
-}
-
-func (s *shard) operation(name string) *calls {
-	if s.operations[name] == nil {
-		s.operations[name] = newCalls()
-	}
-	return s.operations[name]
+	return s.times[name]
 }
 
 // record keeps a call that has ended; the window is [start, end).
-func (s *shard) record(operation string, at stamps, why *failure, start, end int64, isSettled bool) {
+func (s *shard) record(at stamps, why *failure, start, end int64, isSettled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	call := ending{at.sent, at.done, why == nil}
@@ -164,40 +146,20 @@ func (s *shard) record(operation string, at stamps, why *failure, start, end int
 	} else if start <= at.done {
 		s.unsettled = append(s.unsettled, call)
 	}
-	if at.arrival < start || at.arrival >= end {
+	if at.intended < start || at.intended >= end {
 		return
 	}
-	if why != nil && len(s.examples) < examplesMax && !slices.Contains(s.examples, why.text) {
-		s.examples = append(s.examples, why.text)
-	}
-	s.calls.record(at, why)
-	s.operation(operation).record(at, why)
-}
-
-func (c *calls) record(at stamps, why *failure) {
 	if why != nil {
-		c.errors++
-		c.failed.add(at.done - at.intended)
-		c.kinds[why.kind]++
-		c.codes[why.code]++
+		s.fail(at, why)
 		return
 	}
-	c.ok++
-	c.good.add(at.done - at.intended)
-	c.add("service", at.sent, at.done)
-	c.add("queueing", at.intended, at.sent)
-	c.add("write", at.sent, at.flushed)
-	c.add("wait", at.flushed, at.firstByte)
-	c.add("read", at.firstByte, at.done)
-}
-
-// recordSequence keeps a sequence that has ended; the window is [start, end).
-func (s *shard) recordSequence(arrival, done int64, isFailed bool, start, end int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if arrival >= start && arrival < end {
-		s.sequences.add(done-arrival, isFailed)
-	}
+	s.ok++
+	s.good.add(at.done - at.intended)
+	s.add("service", at.sent, at.done)
+	s.add("queueing", at.intended, at.sent)
+	s.add("write", at.sent, at.flushed)
+	s.add("wait", at.flushed, at.firstByte)
+	s.add("read", at.firstByte, at.done)
 }
 
 // settle counts the calls that ended before the end of the window was known.
@@ -229,6 +191,16 @@ func (s *shard) count(call ending, start, end int64) {
 	s.series[slot]++
 }
 
+func (s *shard) fail(at stamps, why *failure) {
+	s.errors++
+	s.failed.add(at.done - at.intended)
+	s.kinds[why.kind]++
+	s.codes[why.code]++
+	if len(s.examples) < examplesMax && !slices.Contains(s.examples, why.text) {
+		s.examples = append(s.examples, why.text)
+	}
+}
+
 func (s *shard) addLag(ns int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,33 +213,24 @@ func (s *shard) addConnect(ns int64) {
 	s.distribution("connect").add(ns)
 }
 
-// merge adds others to these.
-func (c *calls) merge(other *calls) {
-	for name, of := range other.times {
-		c.distribution(name).merge(of)
-	}
-	c.good.merge(&other.good)
-	c.failed.merge(&other.failed)
-	c.ok, c.errors = c.ok+other.ok, c.errors+other.errors
-	for kind, n := range other.kinds {
-		c.kinds[kind] += n
-	}
-	for code, n := range other.codes {
-		c.codes[code] += n
-	}
-}
-
 // merge adds another shard to this one.
 func (s *shard) merge(other *shard) {
 	other.mu.Lock()
 	defer other.mu.Unlock()
-	s.calls.merge(other.calls)
-	for name, of := range other.operations {
-		s.operation(name).merge(of)
+	for name, of := range other.times {
+		s.distribution(name).merge(of)
 	}
-	s.sequences.merge(&other.sequences)
+	s.good.merge(&other.good)
+	s.failed.merge(&other.failed)
+	s.ok, s.errors = s.ok+other.ok, s.errors+other.errors
 	s.ended, s.fine = s.ended+other.ended, s.fine+other.fine
 	s.inFlightNS += other.inFlightNS
+	for kind, n := range other.kinds {
+		s.kinds[kind] += n
+	}
+	for code, n := range other.codes {
+		s.codes[code] += n
+	}
 	for _, text := range other.examples {
 		if len(s.examples) < examplesMax && !slices.Contains(s.examples, text) {
 			s.examples = append(s.examples, text)
@@ -282,14 +245,14 @@ func (s *shard) merge(other *shard) {
 }
 
 // allTimes are the distributions that got a value, by name.
-func (c *calls) allTimes() (map[string]Times, error) {
-	named := maps.Clone(c.times)
+func (s *shard) allTimes() (map[string]Times, error) {
+	named := maps.Clone(s.times)
 	response := &distribution{}
-	response.merge(&c.good)
-	response.merge(&c.failed)
+	response.merge(&s.good)
+	response.merge(&s.failed)
 	named["response"] = response
-	if c.errors > 0 {
-		named["response_good"], named["response_failed"] = &c.good, &c.failed
+	if s.errors > 0 {
+		named["response_good"], named["response_failed"] = &s.good, &s.failed
 	}
 	times := map[string]Times{}
 	for name, of := range named {
@@ -303,62 +266,4 @@ func (c *calls) allTimes() (map[string]Times, error) {
 		times[name] = one
 	}
 	return times, nil
-}
-
-// operationsApart is each operation by itself, where there are several.
-func (s *shard) operationsApart(names []string) ([]operationOutcome, error) {
-	if len(names) < 2 {
-		return nil, nil
-	}
-	var found []operationOutcome
-	for _, name := range names {
-		of := s.operation(name)
-		times, err := of.allTimes()
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, operationOutcome{
-			Operation: name, Calls: of.ok + of.errors, OK: of.ok, Errors: of.errors,
-			ErrorsByKind: of.kinds, ErrorsByCode: of.codes, Times: times,
-		})
-	}
-	return found, nil
-}
-
-// sequences of the window: all of them, and those that a failed call ended.
-type sequences struct {
-	good, failed  distribution
-	count, errors uint64
-}
-
-func (s *sequences) add(ns int64, isFailed bool) {
-	s.count++
-	if isFailed {
-		s.errors++
-		s.failed.add(ns)
-		return
-	}
-	s.good.add(ns)
-}
-
-func (s *sequences) merge(other *sequences) {
-	s.good.merge(&other.good)
-	s.failed.merge(&other.failed)
-	s.count, s.errors = s.count+other.count, s.errors+other.errors
-}
-
-// outcome is nil where there were none.
-func (s *sequences) outcome() (*sequencesOutcome, error) {
-	if s.count == 0 {
-		return nil, nil
-	}
-	all := &distribution{}
-	all.merge(&s.good)
-	all.merge(&s.failed)
-	response, err := all.times()
-	if err != nil || s.errors == 0 || s.errors == s.count {
-		return &sequencesOutcome{Count: s.count, Errors: s.errors, Response: response}, err
-	}
-	good, err := s.good.times()
-	return &sequencesOutcome{s.count, s.errors, response, &good}, err
 }

@@ -6,10 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"google.golang.org/protobuf/proto"
-
-	"wirelab/services/go/internal/workload"
 )
 
 // shardsMax bounds the memory of histograms: users share shards.
@@ -19,7 +15,6 @@ const shardsMax = 16
 type run struct {
 	group   *Group
 	library *library
-	script  *workload.Script
 	sockets *sockets
 	shards  []*shard
 	// The window, CLOCK_MONOTONIC; math.MaxInt64: not yet known.
@@ -44,8 +39,8 @@ type run struct {
 	first   []int64
 }
 
-func newRun(calls context.Context, group *Group, script *workload.Script, lib *library) *run {
-	r := &run{group: group, library: lib, script: script, calls: calls, over: make(chan struct{})}
+func newRun(calls context.Context, group *Group, lib *library) *run {
+	r := &run{group: group, library: lib, calls: calls, over: make(chan struct{})}
 	places := group.Load.InFlightMax
 	if group.Load.IsClosed() {
 		places = group.Load.Users
@@ -116,35 +111,16 @@ func (r *run) endsWithUsers() bool { return r.group.Load.IsClosed() && !r.hasWar
 // hasWarmup: whether calls come before the window.
 func (r *run) hasWarmup() bool { return r.group.Warmup.MaxS > 0 }
 
-// arrive makes the call, or the sequence of calls, of an arrival that was intended at that
-// moment, and returns when the last one had ended. A failed call ends its sequence.
-func (r *run) arrive(by client, to *shard, arrival *workload.Arrival, intended int64) int64 {
-	done, isGood := intended, true
-	for of := arrival.Next(); of != nil && isGood; {
-		at := stamps{arrival: intended, intended: done}
-		reply, why := r.one(by, to, of, &at)
-		done, isGood = at.done, why == nil
-		if isGood {
-			arrival.Take(reply)
-			of = arrival.Next()
-		}
-	}
-	if r.script.IsSequence {
-		to.recordSequence(intended, done, !isGood, r.start.Load(), r.windowEnd())
-	}
-	return done
-}
-
-// one makes a call. Once the drain is over it is a failed call that nothing is sent for.
-func (r *run) one(by client, to *shard, of *workload.Call, at *stamps) (proto.Message, *failure) {
+// one makes a call that was intended at that moment, and returns when it had ended.
+// Once the drain is over it is a failed call that nothing is sent for.
+func (r *run) one(by client, to *shard, intended int64) int64 {
+	at := stamps{intended: intended}
 	number := r.begun.Add(1)
-	var reply proto.Message
 	why := neverSent
 	if r.calls.Err() == nil {
-		reply, why = r.send(by, of, at)
-	} else {
-		at.done = nowNS()
+		why = r.send(by, &at)
 	}
+	at.done = nowNS()
 	if at.sent != 0 || why == nil {
 		r.sent.Add(1)
 	}
@@ -154,27 +130,22 @@ func (r *run) one(by client, to *shard, of *workload.Call, at *stamps) (proto.Me
 	raise(&r.lastDone, at.done)
 	r.completed.Add(1)
 	if number <= r.group.FirstCalls {
-		r.keepFirst(int(number), *at, why)
+		r.keepFirst(int(number), at, why)
 	}
-	to.record(of.Operation.Name, *at, why, r.start.Load(), r.windowEnd(), r.isSettled())
-	return reply, why
+	to.record(at, why, r.start.Load(), r.windowEnd(), r.isSettled())
+	return at.done
 }
 
-// send makes the call by the library, and returns the right reply or why it failed.
-func (r *run) send(by client, of *workload.Call, at *stamps) (proto.Message, *failure) {
+// send makes the call by the library, and returns why it failed.
+func (r *run) send(by client, at *stamps) *failure {
 	r.inFlight.Add(1)
 	defer r.inFlight.Add(-1)
 	ctx, cancel := context.WithTimeout(r.calls, seconds(r.group.TimeoutS))
 	defer cancel()
-	reply, err := by.call(ctx, of, at)
-	at.done = nowNS()
-	if err == nil && reply != nil {
-		err = wrongly(of.Check(reply))
+	if err := by.call(ctx, at); err != nil {
+		return failureOf(ctx, err)
 	}
-	if err != nil {
-		return nil, failureOf(ctx, err)
-	}
-	return reply, nil
+	return nil
 }
 
 func (r *run) keepFirst(number int, at stamps, why *failure) {
@@ -192,13 +163,12 @@ func (r *run) keepFirst(number int, at stamps, why *failure) {
 func (r *run) runClosed(all *sync.WaitGroup) {
 	for user := range r.group.Load.Users {
 		all.Go(func() {
-			by := r.library.client(r.group, r.script, r.sockets)
+			by := r.library.client(r.group, r.sockets)
 			defer by.close()
 			// A user's next call is intended when its last has ended: what the caller
 			// itself takes in between is queueing.
-			at := nowNS()
-			for n := uint64(0); r.admits(at); n++ {
-				at = r.arrive(by, r.shards[user%len(r.shards)], r.script.Begin(uint32(user), n), at)
+			for at := nowNS(); r.admits(at); {
+				at = r.one(by, r.shards[user%len(r.shards)], at)
 			}
 		})
 	}
@@ -212,7 +182,7 @@ func (r *run) open(all *sync.WaitGroup) {
 	all.Go(func() {
 		origin, arrivals := nowNS(), newSchedule(r.group.Load)
 		workers := 0
-		for number := uint32(0); ; number++ {
+		for {
 			at := origin + arrivals.next()
 			for nowNS() < at && !r.isOver() {
 				sleepUntil(min(at, r.end.Load()), r.over)
@@ -226,7 +196,7 @@ func (r *run) open(all *sync.WaitGroup) {
 			if lag := nowNS() - at; !r.isBefore(at) {
 				r.shards[0].addLag(max(lag, 1))
 			}
-			if waiting := places.put(waitingArrival{at, number}); waiting > 0 && workers < r.group.Load.InFlightMax {
+			if waiting := places.put(at); waiting > 0 && workers < r.group.Load.InFlightMax {
 				worker := workers
 				workers++
 				all.Go(func() { r.work(places, worker) })
@@ -239,34 +209,28 @@ func (r *run) open(all *sync.WaitGroup) {
 }
 
 func (r *run) work(places *queue, worker int) {
-	by := r.library.client(r.group, r.script, r.sockets)
+	by := r.library.client(r.group, r.sockets)
 	defer by.close()
 	for {
-		next, more := places.take()
+		at, more := places.take()
 		if !more {
 			return
 		}
-		r.arrive(by, r.shards[worker%len(r.shards)], r.script.Begin(next.number, 0), next.at)
+		r.one(by, r.shards[worker%len(r.shards)], at)
 	}
-}
-
-// waitingArrival is an arrival of an open load, with its number from 0.
-type waitingArrival struct {
-	at     int64
-	number uint32
 }
 
 // queue holds the arrivals that wait for a free place, first come first served.
 type queue struct {
 	mu       sync.Mutex
 	changed  sync.Cond
-	waiting  []waitingArrival
+	waiting  []int64
 	idle     int
 	finished bool
 }
 
 // put adds an arrival, and returns how many wait beyond the idle places.
-func (q *queue) put(at waitingArrival) int {
+func (q *queue) put(at int64) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = append(q.waiting, at)
@@ -275,7 +239,7 @@ func (q *queue) put(at waitingArrival) int {
 }
 
 // take waits for an arrival; false when there are no more.
-func (q *queue) take() (waitingArrival, bool) {
+func (q *queue) take() (int64, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.idle++
@@ -284,7 +248,7 @@ func (q *queue) take() (waitingArrival, bool) {
 	}
 	q.idle--
 	if len(q.waiting) == 0 {
-		return waitingArrival{}, false
+		return 0, false
 	}
 	at := q.waiting[0]
 	q.waiting = q.waiting[1:]

@@ -4,10 +4,51 @@
 package records
 
 import (
+	"fmt"
+
 	"wirelab/services/go/internal/contract"
-	"wirelab/services/go/internal/records/teams"
 	pb "wirelab/services/go/recordspb"
 )
+
+// The tables at the start.
+const (
+	partnerRows     = 100
+	allocationRows  = 10_001
+	groupFirst      = 869_252
+	partnerIDFirst  = 113_503
+	studentFirst    = 200_000
+	textBytesMax    = 1024
+	allocateMessage = "Your team has been allocated for the course"
+)
+
+// Application errors, in the order in which Allocate checks them.
+const (
+	ErrEmptyName   contract.ApplicationError = "name must not be empty"
+	ErrID          contract.ApplicationError = "id must be positive"
+	ErrEmptyCourse contract.ApplicationError = "course code must not be empty"
+	ErrTextBytes   contract.ApplicationError = "at most 1024 bytes"
+	ErrNoGroup     contract.ApplicationError = "no such group"
+)
+
+var partnerNames = [...]string{"Amir", "Beatrice", "Chloe", "Daniel", "Elena", "Farina", "Gustav", "Derek", "Hana", "Ivo"}
+
+// partner is a row of the table of partners.
+type partner struct {
+	name string
+	id   int32
+}
+
+func initialPartner(number int32) partner {
+	return partner{partnerNames[number%int32(len(partnerNames))], partnerIDFirst + number}
+}
+
+// initialTeam is row n of the table of allocations at the start.
+func initialTeam(n int32) *pb.Team {
+	student := studentFirst + n
+	second := initialPartner(student % partnerRows)
+	return &pb.Team{Member1: initialPartner(n % partnerRows).name, Member2: second.name, Member1Id: student,
+		Member2Id: second.id, CourseCode: fmt.Sprint("CS", 10_000+n%100), GroupId: groupFirst + n}
+}
 
 // Store keeps the two tables.
 type Store interface {
@@ -39,15 +80,29 @@ func New(tables Store) *contract.Contract {
 
 type service struct{ store Store }
 
+func checkAllocation(request *pb.AllocateRequest) error {
+	switch {
+	case request.GetName() == "":
+		return ErrEmptyName
+	case request.GetId() < 1:
+		return ErrID
+	case request.GetCourseCode() == "":
+		return ErrEmptyCourse
+	case max(len(request.GetName()), len(request.GetCourseCode())) > textBytesMax:
+		return ErrTextBytes
+	}
+	return nil
+}
+
 func (s service) allocate(request *pb.AllocateRequest) (*pb.AllocateReply, error) {
-	if err := teams.Check(request); err != nil {
+	if err := checkAllocation(request); err != nil {
 		return nil, err
 	}
-	team := teams.Of(request)
-	if err := s.store.allocate(team, request.GetId()%teams.PartnerRows); err != nil {
+	team := &pb.Team{Member1: request.GetName(), Member1Id: request.GetId(), CourseCode: request.GetCourseCode()}
+	if err := s.store.allocate(team, request.GetId()%partnerRows); err != nil {
 		return nil, err
 	}
-	return &pb.AllocateReply{Message: teams.Message, TeamDetails: team}, nil
+	return &pb.AllocateReply{Message: allocateMessage, TeamDetails: team}, nil
 }
 
 func (s service) find(request *pb.FindAllocationRequest) (*pb.FindAllocationReply, error) {
@@ -56,7 +111,7 @@ func (s service) find(request *pb.FindAllocationRequest) (*pb.FindAllocationRepl
 		return nil, err
 	}
 	if team == nil {
-		return nil, teams.ErrNoGroup
+		return nil, ErrNoGroup
 	}
 	return &pb.FindAllocationReply{TeamDetails: team}, nil
 }

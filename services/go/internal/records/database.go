@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"wirelab/services/go/internal/records/teams"
 	"wirelab/services/go/internal/store"
 	pb "wirelab/services/go/recordspb"
 )
@@ -29,19 +28,19 @@ func OpenDatabase(settings store.Settings) (Store, error) {
 		return nil, err
 	}
 	d := &database{Database: opened}
-	d.group.Store(teams.GroupFirst + teams.AllocationRows - 1)
+	d.group.Store(groupFirst + allocationRows - 1)
 	return d, nil
 }
 
 func fill(ctx context.Context, into *sql.Tx) error {
-	var partners, allocations []string
-	for number := range int32(teams.PartnerRows) {
-		row := teams.InitialPartner(number)
-		partners = append(partners, fmt.Sprintf("(%d, '%s', %d)", number, row.Name, row.ID))
+	var partners, teams []string
+	for number := range int32(partnerRows) {
+		row := initialPartner(number)
+		partners = append(partners, fmt.Sprintf("(%d, '%s', %d)", number, row.name, row.id))
 	}
-	for n := range int32(teams.AllocationRows) {
-		team := teams.Initial(n)
-		allocations = append(allocations, fmt.Sprintf("(%d, '%s', '%s', %d, %d, '%s')", team.GroupId, team.Member1, team.Member2,
+	for n := range int32(allocationRows) {
+		team := initialTeam(n)
+		teams = append(teams, fmt.Sprintf("(%d, '%s', '%s', %d, %d, '%s')", team.GroupId, team.Member1, team.Member2,
 			team.Member1Id, team.Member2Id, team.CourseCode))
 	}
 	for _, statement := range []string{
@@ -51,7 +50,7 @@ func fill(ctx context.Context, into *sql.Tx) error {
 		"CREATE TABLE allocations (groupid INTEGER PRIMARY KEY, member1 TEXT NOT NULL, member2 TEXT NOT NULL, " +
 			"member1id INTEGER NOT NULL, member2id INTEGER NOT NULL, coursecode TEXT NOT NULL)",
 		"INSERT INTO partners (number, name, id) VALUES " + strings.Join(partners, ", "),
-		"INSERT INTO allocations (" + teamColumns + ") VALUES " + strings.Join(allocations, ", "),
+		"INSERT INTO allocations (" + teamColumns + ") VALUES " + strings.Join(teams, ", "),
 	} {
 		if _, err := into.ExecContext(ctx, statement); err != nil {
 			return err

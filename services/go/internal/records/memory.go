@@ -3,7 +3,6 @@ package records
 import (
 	"sync"
 
-	"wirelab/services/go/internal/records/teams"
 	pb "wirelab/services/go/recordspb"
 )
 
@@ -22,11 +21,11 @@ type memory struct {
 func NewMemory() Store { return &memory{} }
 
 func (m *memory) allocate(team *pb.Team, number int32) error {
-	second := teams.InitialPartner(number)
-	team.Member2, team.Member2Id = second.Name, second.ID
+	second := initialPartner(number)
+	team.Member2, team.Member2Id = second.name, second.id
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	team.GroupId = teams.GroupFirst + teams.AllocationRows + int32(m.inserted)
+	team.GroupId = groupFirst + allocationRows + int32(m.inserted)
 	if len(m.kept) < keptMax {
 		m.kept = append(m.kept, team)
 	} else {
@@ -38,14 +37,14 @@ func (m *memory) allocate(team *pb.Team, number int32) error {
 
 func (m *memory) find(group int32) (*pb.Team, error) {
 	// In 64 bits, because group may be any int32.
-	n := int64(group) - teams.GroupFirst
+	n := int64(group) - groupFirst
 	if n < 0 {
 		return nil, nil
 	}
-	if n < teams.AllocationRows {
-		return teams.Initial(int32(n)), nil
+	if n < allocationRows {
+		return initialTeam(int32(n)), nil
 	}
-	n -= teams.AllocationRows
+	n -= allocationRows
 	m.lock.RLock()
 	defer m.lock.RUnlock()
 	if n >= m.inserted || n < m.inserted-keptMax {
@@ -57,5 +56,5 @@ func (m *memory) find(group int32) (*pb.Team, error) {
 func (m *memory) count() (int64, error) {
 	m.lock.RLock()
 	defer m.lock.RUnlock()
-	return teams.AllocationRows + m.inserted, nil
+	return allocationRows + m.inserted, nil
 }

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"wirelab/services/go/internal/contract"
-	"wirelab/services/go/internal/records/teams"
 	"wirelab/services/go/internal/store"
 	"wirelab/services/go/internal/store/storetest"
 	pb "wirelab/services/go/recordspb"
@@ -53,14 +52,14 @@ func checkStore(t *testing.T, tables Store) {
 	if err != nil || !proto.Equal(reply.GetTeamDetails(), want) {
 		t.Fatalf("%v, %v, want %v", reply, err, want)
 	}
-	for _, group := range []*pb.Team{want, teams.Initial(0), teams.Initial(teams.AllocationRows - 1)} {
+	for _, group := range []*pb.Team{want, initialTeam(0), initialTeam(allocationRows - 1)} {
 		found, err := s.find(&pb.FindAllocationRequest{GroupId: group.GroupId})
 		if err != nil || !proto.Equal(found.GetTeamDetails(), group) {
 			t.Errorf("%v, %v, want %v", found, err, group)
 		}
 	}
-	for _, unknown := range []int32{-1 << 31, 0, teams.GroupFirst - 1, 879_254, 1<<31 - 1} {
-		if _, err := s.find(&pb.FindAllocationRequest{GroupId: unknown}); err != teams.ErrNoGroup {
+	for _, unknown := range []int32{-1 << 31, 0, groupFirst - 1, 879_254, 1<<31 - 1} {
+		if _, err := s.find(&pb.FindAllocationRequest{GroupId: unknown}); err != ErrNoGroup {
 			t.Errorf("group %d: %v", unknown, err)
 		}
 	}
@@ -75,7 +74,7 @@ func checkStore(t *testing.T, tables Store) {
 		})
 	}
 	done.Wait()
-	if count, err := s.count(nil); err != nil || count.GetCount() != teams.AllocationRows+81 {
+	if count, err := s.count(nil); err != nil || count.GetCount() != allocationRows+81 {
 		t.Errorf("%v, %v", count, err)
 	}
 }
@@ -94,16 +93,16 @@ func TestSQLiteIsResetWhenItIsOpened(t *testing.T) {
 }
 
 func TestErrorsInTheOrderOfTheContract(t *testing.T) {
-	long := strings.Repeat("x", teams.TextBytesMax+1)
+	long := strings.Repeat("x", textBytesMax+1)
 	for _, row := range []struct {
 		request *pb.AllocateRequest
 		want    error
 	}{
-		{&pb.AllocateRequest{}, teams.ErrEmptyName},
-		{&pb.AllocateRequest{Name: long}, teams.ErrID},
-		{&pb.AllocateRequest{Name: long, Id: 1}, teams.ErrEmptyCourse},
-		{&pb.AllocateRequest{Name: long, Id: 1, CourseCode: "c"}, teams.ErrTextBytes},
-		{&pb.AllocateRequest{Name: "n", Id: 1, CourseCode: long}, teams.ErrTextBytes},
+		{&pb.AllocateRequest{}, ErrEmptyName},
+		{&pb.AllocateRequest{Name: long}, ErrID},
+		{&pb.AllocateRequest{Name: long, Id: 1}, ErrEmptyCourse},
+		{&pb.AllocateRequest{Name: long, Id: 1, CourseCode: "c"}, ErrTextBytes},
+		{&pb.AllocateRequest{Name: "n", Id: 1, CourseCode: long}, ErrTextBytes},
 		{&pb.AllocateRequest{Name: "n", Id: 1<<31 - 1, CourseCode: long[1:]}, nil},
 	} {
 		if _, err := (service{NewMemory()}).allocate(row.request); err != row.want {

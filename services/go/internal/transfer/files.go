@@ -24,16 +24,11 @@ const (
 )
 
 func upload(request *pb.UploadRequest) (*pb.UploadReply, error) {
-	return MakeUploadReply(request.GetData())
-}
-
-// MakeUploadReply is the reply to an upload of data, in one message or in many.
-func MakeUploadReply(data []byte) (*pb.UploadReply, error) {
-	length := int64(len(data))
+	length := int64(len(request.GetData()))
 	if length > BytesMax {
 		return nil, ErrBytes
 	}
-	digest := sha256.Sum256(data)
+	digest := sha256.Sum256(request.GetData())
 	return &pb.UploadReply{Length: length, Sha256: hex.EncodeToString(digest[:])}, nil
 }
 

@@ -5,7 +5,6 @@ mod operations;
 mod scripts;
 mod streams;
 mod texts;
-mod workloads;
 
 use serde::Serialize;
 
@@ -17,7 +16,6 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("operations.json", format_document(&operations::vectors())),
         ("scripts.json", format_document(&scripts::vectors())),
         ("streams.json", format_document(&streams::vectors())),
-        ("workloads.json", format_document(&workloads::vectors())),
     ]
 }
 

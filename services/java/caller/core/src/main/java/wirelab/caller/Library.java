@@ -9,9 +9,6 @@ public interface Library {
     /** Axes with the values that it can be, beyond those of every library. */
     Map<String, Set<String>> able();
 
-    /** The operations of a contract that the stack has. */
-    Set<String> operations(Target target);
-
     /** Where each stamp comes from. */
     Map<String, String> stamps();
 

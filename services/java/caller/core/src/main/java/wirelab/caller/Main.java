@@ -75,13 +75,11 @@ public final class Main {
             try {
                 Plan plan = Plan.read(text);
                 Plan.Group group = plan.groups().get(0);
-                Script script = new Script(group.workload());
                 Library library = installed.orElseThrow(
                         () -> new Refusal("stack.binding: this caller has no " + group.stack()));
                 check(group, library);
                 Target target = Target.of(group);
-                check(script, library.operations(target));
-                Run run = new Run(group, library, target, script);
+                Run run = new Run(group, library, target);
                 Main process = new Main(output, run, plan.progressMs());
                 write(output, process.outcome(library, target));
                 return 0;
@@ -107,13 +105,6 @@ public final class Main {
             Refusal.unless(
                     value == null || values.contains(value), "stack." + axis + ": this caller has no \"" + value + '"');
         });
-    }
-
-    private static void check(Script script, Set<String> able) {
-        for (String operation : script.operations()) {
-            Refusal.unless(
-                    able.contains(operation), "workload.operation: this stack of the caller has no " + operation);
-        }
     }
 
     private static void write(OutputStream output, Object event) throws IOException {

@@ -17,17 +17,7 @@ record Outcome(
             Map<String, Long> errorsByCode, List<String> errorExamples, double ratePerS, double concurrency,
             long queueMax, Long connectionsOpened, Long connectionsPeak, long callsWholeRun,
             Map<String, Distribution.Times> times, List<Long> series,
-            @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Operation> operations, Sequences sequences,
             @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Long> firstCallsNs) {}
-
-    /** One of several operations. */
-    record Operation(
-            String operation, long calls, long ok, long errors, Map<String, Long> errorsByKind,
-            Map<String, Long> errorsByCode, Map<String, Distribution.Times> times) {}
-
-    /** Sequences whose first call arrived in the window. */
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    record Sequences(long count, long errors, Distribution.Times response, Distribution.Times responseGood) {}
 
     /** The window is about to open, or has moved on. */
     record Progress(String event, String phase, double elapsedS, long calls, long errors, long inFlight) {}

@@ -28,35 +28,13 @@ record Plan(Integer progressMs, List<Group> groups) {
     }
 
     /** A workload of a contract. */
-    record Workload(
-            String kind, String contract, String operation, String function, List<Step> steps, long bytes,
-            Integer chunkBytes, Integer accounts, JsonNode data, JsonNode items) {
-        private static final int CHUNK_BYTES = 65_536;
-        private static final int ACCOUNTS = 1_000;
+    record Workload(String kind, String contract, String operation, Integer bytes, JsonNode data) {
+        private static final int GREETING_BYTES = 14;
 
         Workload {
-            chunkBytes = chunkBytes == null ? CHUNK_BYTES : chunkBytes;
-            accounts = accounts == null ? ACCOUNTS : accounts;
-        }
-
-        boolean hasNoData() {
-            return data == null || data.isNull();
-        }
-
-        boolean hasNoItems() {
-            return items == null || items.isNull();
+            bytes = bytes == null ? GREETING_BYTES : bytes;
         }
     }
-
-    /** One call of a sequence. */
-    record Step(String operation, long bytes, List<Carry> carry) {
-        Step {
-            carry = carry == null ? List.of() : carry;
-        }
-    }
-
-    /** A value of an earlier reply for a request; {@code step} counts from 0, null: the step before. */
-    record Carry(Integer step, String from, String to) {}
 
     /** When calls are made. */
     record Load(
@@ -106,6 +84,10 @@ record Plan(Integer progressMs, List<Group> groups) {
             return stack.getOrDefault(name, otherwise);
         }
 
+        boolean isBytes() {
+            return workload.operation().equals("HelloBytes");
+        }
+
         boolean hasWarmup() {
             return warmup.maxS() > 0;
         }
@@ -134,7 +116,12 @@ record Plan(Integer progressMs, List<Group> groups) {
         Refusal.unless(
                 window != null && (window.durationS == null) != (window.calls == null),
                 "window: either duration_s or calls is needed");
-        Refusal.unless(group.workload != null, "workload: there is none");
+        Workload work = group.workload;
+        Refusal.unless(
+                work != null && "contract".equals(work.kind) && "transfer".equals(work.contract)
+                        && Set.of("Hello", "HelloBytes").contains(String.valueOf(work.operation))
+                        && (work.data == null || work.data.isNull()),
+                "workload: this caller calls Hello and HelloBytes of contract transfer alone");
         boolean isReferred = group.object != null || !group.axis("binding", "").equals("iiop");
         Refusal.unless(isReferred, "object: binding iiop needs the reference that the service prints");
         String security = group.axis("ws_security", "none");

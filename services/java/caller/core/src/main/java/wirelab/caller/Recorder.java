@@ -10,20 +10,21 @@ final class Recorder {
     private static final long SLOT_NS = 100_000_000;
     private static final int EXAMPLES_MAX = 10;
 
-    final Tally all = new Tally();
-    private final Map<String, Tally> operations = new TreeMap<>();
+    private final Map<String, Distribution> times = new TreeMap<>();
+    private final Distribution good = new Distribution();
+    private final Distribution failed = new Distribution();
+    final Map<String, Long> kinds = new TreeMap<>();
+    final Map<String, Long> codes = new TreeMap<>();
     final List<String> examples = new ArrayList<>();
     private final List<Long> series = new ArrayList<>();
-    private final Distribution goodSequences = new Distribution();
-    private final Distribution failedSequences = new Distribution();
-    private long sequences;
-    private long sequenceErrors;
+    long ok;
+    long errors;
     long ended;
     long fine;
     long inFlightNs;
 
     /** Keeps a call that has ended; the window is [start, end). */
-    synchronized void record(String operation, Stamps at, long done, Failure why, long start, long end) {
+    synchronized void record(Stamps at, long done, Failure why, long start, long end) {
         if (at.sent != 0) {
             inFlightNs += Math.max(0, Math.min(done, end) - Math.max(at.sent, start));
         }
@@ -38,39 +39,50 @@ final class Recorder {
                 series.set(slot, series.get(slot) + 1);
             }
         }
-        if (at.arrival < start || at.arrival >= end) {
+        if (at.intended < start || at.intended >= end) {
             return;
         }
-        if (why != null && examples.size() < EXAMPLES_MAX && !examples.contains(why.getMessage())) {
-            examples.add(why.getMessage());
+        if (why != null) {
+            fail(done - at.intended, why);
+            return;
         }
-        all.record(at, done, why);
-        operations.computeIfAbsent(operation, name -> new Tally()).record(at, done, why);
+        ok++;
+        good.add(done - at.intended);
+        add("service", at.sent, done);
+        add("queueing", at.intended, at.sent);
+        add("write", at.sent, at.flushed);
+        add("wait", at.flushed, at.firstByte);
+        add("read", at.firstByte, done);
     }
 
-    /** Keeps a sequence that has ended; the window is [start, end). */
-    synchronized void recordSequence(long arrival, long done, boolean isFailed, long start, long end) {
-        if (arrival < start || arrival >= end) {
-            return;
+    private void fail(long took, Failure why) {
+        errors++;
+        failed.add(took);
+        kinds.merge(why.kind, 1L, Long::sum);
+        codes.merge(why.code, 1L, Long::sum);
+        if (examples.size() < EXAMPLES_MAX && !examples.contains(why.getMessage())) {
+            examples.add(why.getMessage());
         }
-        sequences++;
-        sequenceErrors += isFailed ? 1 : 0;
-        (isFailed ? failedSequences : goodSequences).add(done - arrival);
+    }
+
+    /** A time whose stamps were not reported is absent. */
+    private void add(String name, long from, long to) {
+        if (from != 0 && to != 0) {
+            times.computeIfAbsent(name, key -> new Distribution()).add(to - from);
+        }
     }
 
     synchronized void addLag(long ns) {
-        all.add("lag", ns);
+        times.computeIfAbsent("lag", key -> new Distribution()).add(ns);
     }
 
     void merge(Recorder other) {
         synchronized (other) {
-            all.merge(other.all);
-            other.operations.forEach(
-                    (name, of) -> operations.computeIfAbsent(name, key -> new Tally()).merge(of));
-            goodSequences.merge(other.goodSequences);
-            failedSequences.merge(other.failedSequences);
-            sequences += other.sequences;
-            sequenceErrors += other.sequenceErrors;
+            other.times.forEach((name, of) -> times.computeIfAbsent(name, key -> new Distribution()).merge(of));
+            good.merge(other.good);
+            failed.merge(other.failed);
+            other.kinds.forEach((kind, n) -> kinds.merge(kind, n, Long::sum));
+            other.codes.forEach((code, n) -> codes.merge(code, n, Long::sum));
             other.examples.stream()
                     .filter(text -> !examples.contains(text))
                     .limit(EXAMPLES_MAX - examples.size())
@@ -81,6 +93,8 @@ final class Recorder {
             for (int slot = 0; slot < other.series.size(); slot++) {
                 series.set(slot, series.get(slot) + other.series.get(slot));
             }
+            ok += other.ok;
+            errors += other.errors;
             ended += other.ended;
             fine += other.fine;
             inFlightNs += other.inFlightNs;
@@ -92,26 +106,23 @@ final class Recorder {
         return series.subList(0, (int) Math.min(series.size(), (lengthNs + SLOT_NS - 1) / SLOT_NS));
     }
 
-    /** Each of these operations by itself, where there are several. */
-    List<Outcome.Operation> operations(List<String> names) {
-        return names.size() < 2 ? List.of() : names.stream().map(this::operation).toList();
-    }
-
-    private Outcome.Operation operation(String name) {
-        Tally of = operations.getOrDefault(name, new Tally());
-        return new Outcome.Operation(name, of.ok + of.errors, of.ok, of.errors, of.kinds, of.codes, of.times());
-    }
-
-    /** Null where there were none. */
-    Outcome.Sequences sequences() {
-        if (sequences == 0) {
-            return null;
-        }
+    /** The distributions that got a value, by name. */
+    Map<String, Distribution.Times> times() {
+        Map<String, Distribution> named = new TreeMap<>(times);
         Distribution response = new Distribution();
-        response.merge(goodSequences);
-        response.merge(failedSequences);
-        boolean isMixed = sequenceErrors > 0 && sequenceErrors < sequences;
-        return new Outcome.Sequences(
-                sequences, sequenceErrors, response.times(), isMixed ? goodSequences.times() : null);
+        response.merge(good);
+        response.merge(failed);
+        named.put("response", response);
+        if (errors > 0) {
+            named.put("response_good", good);
+            named.put("response_failed", failed);
+        }
+        Map<String, Distribution.Times> found = new TreeMap<>();
+        named.forEach((name, of) -> {
+            if (!of.isEmpty()) {
+                found.put(name, of.times());
+            }
+        });
+        return found;
     }
 }

@@ -25,7 +25,6 @@ final class Run {
     final Plan.Group group;
     private final Library library;
     private final Target target;
-    private final Script script;
     final Connections connections = new Connections();
     private final List<Recorder> recorders = new ArrayList<>();
     /** Made ahead, so that no call waits for classes of the library to be loaded for them. */
@@ -50,41 +49,32 @@ final class Run {
     private final AtomicLong sent = new AtomicLong();
     final AtomicLong completed = new AtomicLong();
     final AtomicLong failed = new AtomicLong();
-    final Set<Attempt> underWay = ConcurrentHashMap.newKeySet();
+    final Set<Call> underWay = ConcurrentHashMap.newKeySet();
     volatile int queueMax;
     private final Map<Long, Long> first = new ConcurrentHashMap<>();
     private final Set<Thread> workers = ConcurrentHashMap.newKeySet();
     private final AtomicReference<Throwable> fault = new AtomicReference<>();
     private final CountDownLatch ended = new CountDownLatch(1);
     private final AtomicLong working = new AtomicLong(1);
-    private final Deque<Waiting> waiting = new ArrayDeque<>();
+    private final Deque<Long> waiting = new ArrayDeque<>();
     private int idle;
     private boolean isComplete;
 
-    /** An arrival of an open load, with its number from 0. */
-    private record Waiting(long at, long number) {}
-
     /** One call; the end of the drain and its own race for how it ended. */
-    private final class Attempt {
+    private final class Call {
         private final long number = begun.incrementAndGet();
         private final Stamps at;
         private final Recorder to;
-        private final String operation;
         private final AtomicBoolean isSettled = new AtomicBoolean();
 
-        Attempt(Recorder to, String operation, long arrival, long intended) {
+        Call(Recorder to, long intended) {
             this.to = to;
-            this.operation = operation;
-            at = new Stamps(arrival, intended);
+            at = new Stamps(intended);
         }
 
-        /** Records how it ended, and with a failed call its sequence; false: that has been done. */
-        boolean settle(long done, Failure why) {
+        void settle(long done, Failure why) {
             if (!isSettled.compareAndSet(false, true)) {
-                return false;
-            }
-            if (why != null && script.isSequence) {
-                to.recordSequence(at.arrival, done, true, start, windowEnd());
+                return;
             }
             underWay.remove(this);
             if (at.sent != 0 || why == null) {
@@ -98,16 +88,14 @@ final class Run {
             if (number <= group.firstCalls()) {
                 first.put(number, why == null ? done - at.intended : 0);
             }
-            to.record(operation, at, done, why, start, windowEnd());
-            return true;
+            to.record(at, done, why, start, windowEnd());
         }
     }
 
-    Run(Plan.Group group, Library library, Target target, Script script) {
+    Run(Plan.Group group, Library library, Target target) {
         this.group = group;
         this.library = library;
         this.target = target;
-        this.script = script;
         for (int at = 0; at < Math.min(group.load().places(), RECORDERS_MAX); at++) {
             recorders.add(new Recorder());
         }
@@ -157,50 +145,26 @@ final class Run {
     }
 
     /** Notes a call that is about to be made; false: the drain is over. */
-    private synchronized boolean enter(Attempt attempt) {
-        return !isAbandoned && underWay.add(attempt);
+    private synchronized boolean enter(Call call) {
+        return !isAbandoned && underWay.add(call);
     }
 
-    /**
-     * Makes the call, or the sequence of calls, of an arrival, and returns when the last one had ended. A failed
-     * call ends its sequence.
-     */
-    private long arrive(Client by, Recorder to, Script.Arrival arrival, long intended) {
-        long done = intended;
-        for (Call call = arrival.next(); call != null; call = arrival.next()) {
-            Attempt attempt = new Attempt(to, call.operation(), intended, done);
-            if (!enter(attempt)) {
-                attempt.settle(Stamps.now(), Failure.neverSent());
-                return intended;
-            }
-            Object reply = null;
-            Failure why = null;
-            try {
-                reply = by.call(call, attempt.at);
-            } catch (Exception error) {
-                why = Failure.of(library, error);
-            }
-            done = attempt.at.done == 0 || why != null ? Stamps.now() : attempt.at.done;
-            why = why == null ? wrong(call, reply) : why;
-            if (!attempt.settle(done, why) || why != null) {
-                return done;
-            }
-            arrival.take(reply);
+    /** Makes a call, and returns when it had ended. Once the drain is over it fails without being made. */
+    private long one(Client by, Recorder to, long intended) {
+        Call call = new Call(to, intended);
+        Failure why = null;
+        if (!enter(call)) {
+            call.settle(Stamps.now(), Failure.neverSent());
+            return call.at.intended;
         }
-        if (script.isSequence) {
-            to.recordSequence(intended, done, false, start, windowEnd());
-        }
-        return done;
-    }
-
-    /** What is wrong with a reply; null: nothing. */
-    private static Failure wrong(Call call, Object reply) {
         try {
-            call.check(reply);
-            return null;
-        } catch (Failure why) {
-            return why;
+            by.call(call.at);
+        } catch (Exception error) {
+            why = Failure.of(library, error);
         }
+        long done = Stamps.now();
+        call.settle(done, why);
+        return done;
     }
 
     private void begin(String name, Runnable work) {
@@ -230,11 +194,10 @@ final class Run {
     /** Starts the load. */
     void begin() {
         if (group.load().isClosed()) {
-            for (int number = 0; number < clients.size(); number++) {
-                int user = number;
+            for (int user = 0; user < clients.size(); user++) {
                 Client by = clients.get(user);
                 Recorder to = recorders.get(user % recorders.size());
-                begin("user-" + user, () -> runClosed(user, by, to));
+                begin("user-" + user, () -> runClosed(by, to));
             }
         } else {
             begin("arrivals", this::open);
@@ -242,13 +205,12 @@ final class Run {
         ended();
     }
 
-    private void runClosed(int user, Client by, Recorder to) {
+    private void runClosed(Client by, Recorder to) {
         try (by) {
             // A user's next call is intended when its last has ended: what the caller itself takes in
             // between is queueing.
-            long at = Stamps.now();
-            for (long n = 0; !isOver && admits(at); n++) {
-                at = arrive(by, to, script.begin(user, n), at);
+            for (long at = Stamps.now(); !isOver && admits(at); ) {
+                at = one(by, to, at);
             }
         }
     }
@@ -259,7 +221,7 @@ final class Run {
         long origin = start == UNKNOWN ? Stamps.now() : start;
         Schedule schedule = new Schedule(group.load());
         int places = 0;
-        for (long number = 0; ; number++) {
+        while (true) {
             long at = origin + schedule.next();
             // Until the end, which an interruption moves: arrivals of the window that this thread is late
             // for are calls all the same.
@@ -272,7 +234,7 @@ final class Run {
             if (!isBefore(at)) {
                 recorders.get(0).addLag(Stamps.now() - at);
             }
-            int beyond = put(new Waiting(at, number));
+            int beyond = put(at);
             if (beyond > 0 && places < group.load().inFlightMax()) {
                 int place = places++;
                 begin("place-" + place, () -> work(place));
@@ -285,21 +247,21 @@ final class Run {
 
     private void work(int place) {
         try (Client by = place < clients.size() ? clients.get(place) : library.client(target, connections)) {
-            for (Waiting next = take(); next != null; next = take()) {
-                arrive(by, recorders.get(place % recorders.size()), script.begin(next.number(), 0), next.at());
+            for (Long at = take(); at != null; at = take()) {
+                one(by, recorders.get(place % recorders.size()), at);
             }
         }
     }
 
     /** Adds an arrival, and returns how many wait beyond the idle places. */
-    private synchronized int put(Waiting arrival) {
-        waiting.add(arrival);
+    private synchronized int put(long at) {
+        waiting.add(at);
         notify();
         return waiting.size() - idle;
     }
 
     /** Waits for an arrival; null when there are no more. */
-    private synchronized Waiting take() {
+    private synchronized Long take() {
         idle++;
         try {
             while (waiting.isEmpty() && !isComplete) {
@@ -333,17 +295,15 @@ final class Run {
      * arrivals that never found a place.
      */
     void abandon() {
-        List<Waiting> unsent;
+        List<Long> unsent;
         synchronized (this) {
             isAbandoned = true;
             unsent = List.copyOf(waiting);
             waiting.clear();
         }
         long now = Stamps.now();
-        underWay.forEach(attempt -> attempt.settle(now, Failure.unfinished()));
-        String first = script.operations().get(0);
-        unsent.forEach(arrival -> new Attempt(recorders.get(0), first, arrival.at(), arrival.at())
-                .settle(now, Failure.neverSent()));
+        underWay.forEach(call -> call.settle(now, Failure.unfinished()));
+        unsent.forEach(at -> new Call(recorders.get(0), at).settle(now, Failure.neverSent()));
         workers.forEach(Thread::interrupt);
     }
 
@@ -411,9 +371,8 @@ final class Run {
     }
 
     Outcome.Group outcome(Warmed warm) {
-        Recorder whole = new Recorder();
-        recorders.forEach(whole::merge);
-        Tally all = whole.all;
+        Recorder all = new Recorder();
+        recorders.forEach(all::merge);
         long length = end - start;
         double window = seconds(length);
         boolean isClosed = group.load().isClosed();
@@ -425,9 +384,8 @@ final class Run {
                 group.name(), isClosed ? "closed" : "open", start, window, warm,
                 group.window().calls() == null ? null : group.window().calls().calls(),
                 isClosed ? null : group.load().rate(),
-                all.ok + all.errors, all.ok, all.errors, whole.ended, all.kinds, all.codes, whole.examples,
-                whole.fine / window, seconds(whole.inFlightNs) / window, queueMax,
-                connections.total(), connections.most(), sent.get(), all.times(), whole.series(length),
-                whole.operations(script.operations()), whole.sequences(), firstCalls);
+                all.ok + all.errors, all.ok, all.errors, all.ended, all.kinds, all.codes, all.examples,
+                all.fine / window, seconds(all.inFlightNs) / window, queueMax,
+                connections.total(), connections.most(), sent.get(), all.times(), all.series(length), firstCalls);
     }
 }

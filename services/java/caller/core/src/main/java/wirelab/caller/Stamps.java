@@ -2,17 +2,12 @@ package wirelab.caller;
 
 /** Moments of one call, nanoseconds of CLOCK_MONOTONIC; 0: not reported. Libraries stamp in threads of their own. */
 public final class Stamps {
-    /** When the first call of the sequence was intended, by which a call belongs to the window. */
-    final long arrival;
-
     final long intended;
     volatile long sent;
     volatile long flushed;
     volatile long firstByte;
-    volatile long done;
 
-    Stamps(long arrival, long intended) {
-        this.arrival = arrival;
+    Stamps(long intended) {
         this.intended = intended;
     }
 
@@ -29,11 +24,6 @@ public final class Stamps {
     /** The reply began. */
     public void firstByte() {
         firstByte = now();
-    }
-
-    /** The whole reply was there and decoded. */
-    public void done() {
-        done = now();
     }
 
     /** CLOCK_MONOTONIC, which HotSpot's nanoTime is on Linux (os_linux.cpp). */

@@ -11,7 +11,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import wirelab.service.contract.message.TransferMessages;
 
 /** Libraries that fail in a way that no service can cause. */
 class FaultTest {
@@ -24,11 +23,6 @@ class FaultTest {
         @Override
         public Map<String, Set<String>> able() {
             return Map.of("binding", Set.of("rest"));
-        }
-
-        @Override
-        public Set<String> operations(Target target) {
-            return Set.of("Hello");
         }
 
         @Override
@@ -48,13 +42,12 @@ class FaultTest {
             }
             return new Client() {
                 @Override
-                public Object call(Call call, Stamps at) throws InterruptedException {
+                public void call(Stamps at) throws InterruptedException {
                     at.sent();
                     if (isMade) {
                         throw new NoClassDefFoundError("a/Missing");
                     }
                     Thread.sleep(200);
-                    return new TransferMessages.HelloReply("");
                 }
 
                 @Override

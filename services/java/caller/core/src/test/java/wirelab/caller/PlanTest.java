@@ -15,14 +15,7 @@ class PlanTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '#', value = {
-        "'Hello'|'Shout'|workload.operation",
-        "'Hello'|'Submit'|bytes = 0: Submit takes 100 to 67108864 bytes",
-        "'Hello'|'Hello','bytes':67108865|0 to 67108864 bytes",
-        "'Hello'|'Download','chunk_bytes':0|chunks hold 1 to 1048576 bytes",
-        "'Hello'|'Hello','data':{}|workload.data",
-        "'transfer'|'petclinic'|workload.contract",
-        "'contract','contract'|'mix','contract'|workload.kind",
-        "'transfer','operation':'Hello'|'charging','operation':'ConfirmAction'|takes a number from an earlier reply",
+        "'Hello'|'Submit'|workload",
         "'closed'|'bursts'|load.kind",
         "'users':1|'users':1,'think_s':1|load",
         "'users':1|'users':0|load.users",

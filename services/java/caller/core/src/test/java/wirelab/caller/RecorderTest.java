@@ -29,7 +29,7 @@ class RecorderTest {
     }
 
     private static Stamps stamps(long intended, long sent) {
-        Stamps at = new Stamps(intended, intended);
+        Stamps at = new Stamps(intended);
         at.sent = sent;
         return at;
     }
@@ -37,24 +37,24 @@ class RecorderTest {
     @Test
     void aCallBelongsToTheWindowByItsIntendedTime() {
         Recorder recorder = new Recorder();
-        recorder.record("Hello", stamps(50, 60), 150, null, 100, 1000); // before, ends within
-        recorder.record("Hello", stamps(200, 210), 300, null, 100, 1000); // within
-        recorder.record("Hello", stamps(900, 910), 1500, null, 100, 1000); // ends behind
-        assertEquals(2, recorder.all.ok);
+        recorder.record(stamps(50, 60), 150, null, 100, 1000); // before, ends within
+        recorder.record(stamps(200, 210), 300, null, 100, 1000); // within
+        recorder.record(stamps(900, 910), 1500, null, 100, 1000); // ends behind
+        assertEquals(2, recorder.ok);
         assertEquals(2, recorder.ended);
         assertEquals(50 + 90 + 90, recorder.inFlightNs);
-        assertFalse(recorder.all.times().containsKey("write"), "a time without its stamp is absent");
+        assertFalse(recorder.times().containsKey("write"), "a time without its stamp is absent");
     }
 
     @Test
     void failedCallsAreCountedByKindAndHaveATime() {
         Recorder recorder = new Recorder();
-        recorder.record("Hello", stamps(200, 210), 300, Failure.wrong("another text"), 100, 1000);
-        recorder.record("Hello", stamps(200, 0), 400, Failure.unfinished(), 100, 1000);
-        assertEquals(2, recorder.all.errors);
-        assertEquals(1, recorder.all.kinds.get("wrong"));
-        assertEquals(1, recorder.all.codes.get("unfinished"));
-        assertEquals(2, recorder.all.times().get("response_failed").count());
-        assertEquals(2, recorder.all.times().get("response").count());
+        recorder.record(stamps(200, 210), 300, Failure.wrong("another text"), 100, 1000);
+        recorder.record(stamps(200, 0), 400, Failure.unfinished(), 100, 1000);
+        assertEquals(2, recorder.errors);
+        assertEquals(1, recorder.kinds.get("wrong"));
+        assertEquals(1, recorder.codes.get("unfinished"));
+        assertEquals(2, recorder.times().get("response_failed").count());
+        assertEquals(2, recorder.times().get("response").count());
     }
 }

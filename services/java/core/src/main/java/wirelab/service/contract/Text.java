@@ -18,7 +18,7 @@ public final class Text {
     private Text() {}
 
     /** Output number {@code index}, from 0, of SplitMix64 with seed 0 (Steele, Lea, Flood 2014). */
-    public static long output(long index) {
+    private static long output(long index) {
         return mix((index + 1) * GAMMA);
     }
 

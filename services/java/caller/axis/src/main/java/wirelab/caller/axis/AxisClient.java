@@ -1,24 +1,32 @@
 package wirelab.caller.axis;
 
 import org.apache.axis.client.Stub;
-import wirelab.caller.Call;
 import wirelab.caller.Client;
 import wirelab.caller.Stamps;
+import wirelab.caller.Target;
+import wirelab.caller.axis.encoded.Transfer;
 
 /** The stub of one user, which Axis's WSDL2Java makes of the contract's WSDL. */
 final class AxisClient implements Client {
-    private final EncodedStubs<?> stubs;
+    private final Target target;
     private final Stub stub;
+    private final Transfer transfer;
 
-    AxisClient(EncodedStubs<?> stubs, Stub stub) {
-        this.stubs = stubs;
+    AxisClient(Target target, Stub stub) {
+        this.target = target;
         this.stub = stub;
+        transfer = (Transfer) stub;
     }
 
     @Override
-    public Object call(Call call, Stamps at) throws Exception {
+    public void call(Stamps at) throws Exception {
         stub._setProperty(AxisStubs.STAMPS, at);
-        return stubs.call(stub, call, at);
+        at.sent();
+        if (target.isBytes()) {
+            target.compare(transfer.helloBytes());
+        } else {
+            target.compare(transfer.hello());
+        }
     }
 
     @Override

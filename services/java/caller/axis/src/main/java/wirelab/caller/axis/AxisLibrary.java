@@ -32,11 +32,6 @@ public final class AxisLibrary implements Library {
     }
 
     @Override
-    public Set<String> operations(Target target) {
-        return EncodedStubs.of(target.contract()).methods().operations();
-    }
-
-    @Override
     public Map<String, String> stamps() {
         return Map.of(
                 "intended", "schedule",
@@ -61,7 +56,7 @@ public final class AxisLibrary implements Library {
         if (stubs == null) {
             stubs = new AxisStubs(target);
         }
-        return new AxisClient(EncodedStubs.of(target.contract()), stubs.stub());
+        return new AxisClient(target, stubs.stub());
     }
 
     /** Every failure is an AxisFault; one that the service did not send has its cause. */

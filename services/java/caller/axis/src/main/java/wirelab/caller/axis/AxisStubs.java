@@ -22,6 +22,7 @@ import org.apache.commons.httpclient.params.DefaultHttpParams;
 import org.apache.commons.httpclient.params.HttpMethodParams;
 import wirelab.caller.Stamps;
 import wirelab.caller.Target;
+import wirelab.caller.axis.encoded.TransferServiceLocator;
 
 /** Makes the stubs of all users on one engine of Axis, whose transport they share. */
 final class AxisStubs {
@@ -32,12 +33,10 @@ final class AxisStubs {
     private static final String CONNECTIONS_MAX = "1000000";
 
     private final Target target;
-    private final EncodedStubs<?> stubs;
-    private final SimpleProvider deployment = new SimpleProvider();
+    private final TransferServiceLocator service;
 
     AxisStubs(Target target) {
         this.target = target;
-        stubs = EncodedStubs.of(target.contract());
         // JAXP would take the first parser on the class path.
         System.setProperty(SAXParserFactory.class.getName(),
                 SAXParserFactory.newDefaultInstance().getClass().getName());
@@ -49,8 +48,10 @@ final class AxisStubs {
         // A call that failed is counted, not made again.
         DefaultHttpParams.getDefaultParams()
                 .setParameter(HttpMethodParams.RETRY_HANDLER, new DefaultHttpMethodRetryHandler(0, false));
+        SimpleProvider deployment = new SimpleProvider();
         Handler sender = isHttp10(target) ? new HTTPSender() : new CommonsHTTPSender();
         deployment.deployTransport("http", new SimpleTargetedChain(null, sender, new Stamping()));
+        service = new TransferServiceLocator(deployment);
     }
 
     static boolean isHttp10(Target target) {
@@ -64,8 +65,7 @@ final class AxisStubs {
     /** The stub of one user; Axis's stubs are for one thread at a time. */
     Stub stub() {
         try {
-            URL address = new URL("http://" + target.address() + "/" + target.contract() + "/soap");
-            Stub stub = (Stub) stubs.locator().locate(deployment, address);
+            Stub stub = (Stub) service.getTransferSoap11(new URL("http://" + target.address() + "/transfer/soap"));
             stub.setTimeout(timeoutMs());
             stub._setProperty(AxisEngine.PROP_DISABLE_PRETTY_XML, Boolean.TRUE);
             if (!isHttp10(target)) {

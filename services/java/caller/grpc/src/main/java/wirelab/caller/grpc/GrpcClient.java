@@ -11,27 +11,28 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import wirelab.caller.Call;
+import java.util.concurrent.TimeUnit;
 import wirelab.caller.Client;
 import wirelab.caller.Connections;
 import wirelab.caller.Stamps;
 import wirelab.caller.Target;
+import wirelab.transfer.v1.HelloRequest;
+import wirelab.transfer.v1.TransferGrpc;
 
-/** The stubs of one user, with a channel of its own, so that users do not share a connection. */
+/** The stub of one user, with a channel of its own, so that users do not share a connection. */
 final class GrpcClient implements Client {
     /** Above every reply; grpc-java's own limit is 4 MiB. */
     private static final int REPLY_BYTES_MAX = 1 << 30;
 
     private final Target target;
     private final Connections connections;
-    private final Stubs<?> stubs;
     private ManagedChannel channel;
+    private TransferGrpc.TransferBlockingStub stub;
     private volatile Stamps at;
 
     GrpcClient(Target target, Connections connections) {
         this.target = target;
         this.connections = connections;
-        stubs = Stubs.of(target.contract());
         open();
     }
 
@@ -45,16 +46,23 @@ final class GrpcClient implements Client {
                 .addTransportFilter(new Counting())
                 .intercept(new Stamping())
                 .build();
+        stub = TransferGrpc.newBlockingStub(channel);
     }
 
     @Override
-    public Object call(Call call, Stamps stamps) throws Exception {
+    public void call(Stamps stamps) throws Exception {
         at = stamps;
         if (channel == null) {
             open();
         }
         try {
-            return stubs.call(channel, target.timeout(), call, stamps);
+            TransferGrpc.TransferBlockingStub within =
+                    stub.withDeadlineAfter(target.timeout().toNanos(), TimeUnit.NANOSECONDS);
+            if (target.isBytes()) {
+                target.compare(within.helloBytes(HelloRequest.getDefaultInstance()).getText().toByteArray());
+            } else {
+                target.compare(within.hello(HelloRequest.getDefaultInstance()).getText());
+            }
         } finally {
             if (target.closes()) {
                 close();

@@ -24,11 +24,6 @@ public final class GrpcLibrary implements Library {
     }
 
     @Override
-    public Set<String> operations(Target target) {
-        return Stubs.of(target.contract()).methods().operations();
-    }
-
-    @Override
     public Map<String, String> stamps() {
         return Map.of(
                 "intended", "schedule",

@@ -15,6 +15,7 @@ import wirelab.caller.Connections;
 import wirelab.caller.Failure;
 import wirelab.caller.Library;
 import wirelab.caller.Target;
+import wirelab.transfer_v1.ApplicationError;
 
 /** The stubs of JacORB's IDL compiler on JacORB. */
 public final class IiopLibrary implements Library {
@@ -23,11 +24,6 @@ public final class IiopLibrary implements Library {
         return Map.of(
                 "binding", Set.of("iiop"), "codec", Set.of("cdr"), "transport", Set.of("tcp"),
                 "byte_order", Set.of("big"), "connection", Set.of("keep", "close"));
-    }
-
-    @Override
-    public Set<String> operations(Target target) {
-        return IdlStubs.of(target.contract()).methods().operations();
     }
 
     @Override
@@ -53,9 +49,8 @@ public final class IiopLibrary implements Library {
 
     @Override
     public Failure failure(Throwable error) {
-        String refused = refusal(error);
-        if (refused != null) {
-            return Failure.application(refused);
+        if (error instanceof ApplicationError refused) {
+            return Failure.application(refused.message);
         }
         if (error instanceof TIMEOUT) {
             return Failure.timeout(error.toString());
@@ -72,19 +67,5 @@ public final class IiopLibrary implements Library {
         return error instanceof SystemException || error instanceof UserException
                 ? Failure.application(error.toString())
                 : null;
-    }
-
-    /** The text of a contract's own exception; null: it is another. */
-    private static String refusal(Throwable error) {
-        if (error instanceof wirelab.transfer_v1.ApplicationError refused) {
-            return refused.message;
-        }
-        if (error instanceof wirelab.charging_v1.ApplicationError refused) {
-            return refused.message;
-        }
-        if (error instanceof wirelab.calendar_v1.ApplicationError refused) {
-            return refused.message;
-        }
-        return error instanceof wirelab.records_v1.ApplicationError refused ? refused.message : null;
     }
 }

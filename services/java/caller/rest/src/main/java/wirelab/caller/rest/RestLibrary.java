@@ -28,11 +28,6 @@ public final class RestLibrary implements Library {
     }
 
     @Override
-    public Set<String> operations(Target target) {
-        return Bodies.of(target.axis("codec", "json")).operations();
-    }
-
-    @Override
     public Map<String, String> stamps() {
         return Map.of(
                 "intended", "schedule",

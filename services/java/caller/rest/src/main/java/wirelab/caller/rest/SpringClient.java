@@ -4,33 +4,30 @@ import java.io.IOException;
 import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Locale;
+import java.util.function.Function;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.http.converter.HttpMessageConverter;
 import org.springframework.http.converter.StringHttpMessageConverter;
-import org.springframework.http.converter.json.Jackson2ObjectMapperBuilder;
 import org.springframework.http.converter.json.MappingJackson2HttpMessageConverter;
 import org.springframework.http.converter.protobuf.ProtobufHttpMessageConverter;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestClient.RequestHeadersSpec.ConvertibleClientHttpResponse;
-import wirelab.caller.Call;
 import wirelab.caller.Client;
 import wirelab.caller.Failure;
 import wirelab.caller.Stamps;
 import wirelab.caller.Target;
+import wirelab.service.contract.message.TransferMessages;
 
-/** Bodies are encoded and decoded by Spring's own converter of the codec. */
+/** Replies are decoded by Spring's own converter of the codec. */
 final class SpringClient implements Client {
     private final Target target;
-    private final Bodies bodies;
     private final RestClient client;
 
     SpringClient(Target target) {
         this.target = target;
-        bodies = Bodies.of(target.axis("codec", "json"));
         HttpClient http = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .connectTimeout(target.timeout())
@@ -39,7 +36,7 @@ final class SpringClient implements Client {
         requests.setReadTimeout(target.timeout());
         RestClient.Builder builder = RestClient.builder()
                 .requestFactory(requests)
-                .baseUrl("http://" + target.address() + "/" + target.contract() + "/")
+                .baseUrl("http://" + target.address() + "/transfer/" + (target.isBytes() ? "hello-bytes" : "hello"))
                 .messageConverters(all -> {
                     all.clear();
                     all.add(converter());
@@ -61,54 +58,63 @@ final class SpringClient implements Client {
 
     private HttpMessageConverter<?> converter() {
         return switch (target.axis("codec", "json")) {
-            // Requests without fields are messages, too.
-            case "json" -> new MappingJackson2HttpMessageConverter(
-                    Jackson2ObjectMapperBuilder.json().failOnEmptyBeans(false).build());
+            case "json" -> new MappingJackson2HttpMessageConverter();
             case "protobuf" -> new ProtobufHttpMessageConverter();
             default -> new StringHttpMessageConverter(StandardCharsets.UTF_8);
         };
     }
 
     @Override
-    public Object call(Call call, Stamps at) throws Exception {
-        RestClient.RequestHeadersSpec<?> request = request(call);
+    public void call(Stamps at) throws Exception {
         at.sent();
-        Reply reply = request.exchange((sent, response) -> {
+        Failure why = client.get().exchange((request, response) -> {
             at.firstByte();
-            Reply read = read(call, response);
-            at.done();
-            return read;
+            return compare(response);
         });
-        if (reply.failure != null) {
-            throw reply.failure;
+        if (why != null) {
+            throw why;
         }
-        return reply.message;
     }
 
-    /** A reply as a message of the contract, or why it is none. */
-    private record Reply(Object message, Failure failure) {}
-
-    private RestClient.RequestHeadersSpec<?> request(Call call) {
-        String path = hyphenate(call.operation());
-        if (call.operation().startsWith("Hello")) {
-            return client.get().uri(path);
-        }
-        Object body = call.prepare(ask -> bodies.request(call, ask));
-        return client.post().uri(path).contentType(type()).body(body);
-    }
-
-    /** {@code direct-debit} of {@code DirectDebit}. */
-    private static String hyphenate(String operation) {
-        return operation.replaceAll("(?<=.)(?=\\p{Lu})", "-").toLowerCase(Locale.ROOT);
-    }
-
-    private Reply read(Call call, ConvertibleClientHttpResponse response) throws IOException {
+    /** Why the reply is not the contract's; null: it is. */
+    private Failure compare(ConvertibleClientHttpResponse response) throws IOException {
         if (response.getStatusCode() != HttpStatus.OK) {
             response.getBody().readAllBytes();
-            return new Reply(null, Failure.application("status " + response.getStatusCode()));
+            return Failure.application("status " + response.getStatusCode());
         }
-        // Spring has no message for an empty body, nor for JSON's null.
-        return new Reply(bodies.reply(call, response), null);
+        try {
+            if (target.isBytes()) {
+                target.compare(bytes(response));
+            } else {
+                target.compare(text(response));
+            }
+            return null;
+        } catch (Failure why) {
+            return why;
+        }
+    }
+
+    /** Spring has no message for an empty body, nor for JSON's null: then there is no text either. */
+    private static <M, T> T field(M message, Function<M, T> text) {
+        return message == null ? null : text.apply(message);
+    }
+
+    private String text(ConvertibleClientHttpResponse response) {
+        return switch (target.axis("codec", "json")) {
+            case "json" -> field(response.bodyTo(TransferMessages.HelloReply.class), reply -> reply.text);
+            case "protobuf" -> field(
+                    response.bodyTo(wirelab.transfer.v1.HelloReply.class), wirelab.transfer.v1.HelloReply::getText);
+            default -> response.bodyTo(String.class);
+        };
+    }
+
+    private byte[] bytes(ConvertibleClientHttpResponse response) {
+        return switch (target.axis("codec", "json")) {
+            case "json" -> field(response.bodyTo(TransferMessages.HelloBytesReply.class), reply -> reply.text);
+            case "protobuf" -> field(
+                    response.bodyTo(wirelab.transfer.v1.HelloBytesReply.class), reply -> reply.getText().toByteArray());
+            default -> field(response.bodyTo(String.class), text -> text.getBytes(StandardCharsets.UTF_8));
+        };
     }
 
     @Override

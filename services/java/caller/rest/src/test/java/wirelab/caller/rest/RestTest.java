@@ -63,8 +63,7 @@ class RestTest extends HttpLibraryTest {
     void aReplyWithoutATextIsWrong(String codec, String type, String body) throws IOException {
         HttpHandler replying = exchange -> answer(exchange, 200, type, body);
         String target = startServer(replying);
-        // HelloBytes has no form in text.
-        for (String operation : codec.equals("text") ? List.of("Hello") : List.of("Hello", "HelloBytes")) {
+        for (String operation : List.of("Hello", "HelloBytes")) {
             JsonNode group = CarriedOut.group(target, stack + ",'codec':'" + codec + "'", operation, TEN);
             assertFailed(group, "wrong", "wrong_reply");
         }

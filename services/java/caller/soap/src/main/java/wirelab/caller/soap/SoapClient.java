@@ -27,10 +27,10 @@ import org.apache.cxf.ws.security.wss4j.WSS4JOutInterceptor;
 import org.apache.wss4j.common.ConfigurationConstants;
 import org.apache.wss4j.common.ext.WSPasswordCallback;
 import org.apache.wss4j.dom.WSConstants;
-import wirelab.caller.Call;
 import wirelab.caller.Failure;
 import wirelab.caller.Stamps;
 import wirelab.caller.Target;
+import wirelab.caller.soap.literal.HelloRequest;
 import wirelab.service.wss.Keys;
 import wirelab.service.wss.MessageSecurity;
 
@@ -54,20 +54,28 @@ final class SoapClient implements wirelab.caller.Client {
         }
     }
 
+    /** Makes one call and compares its reply. */
+    private interface Call {
+        void make() throws Failure;
+    }
+
     private final Target target;
     private final BindingProvider proxy;
-    private final Stub<?> stub;
+    private final Call call;
 
     SoapClient(Target target) {
         this.target = target;
-        stub = Stub.of(target);
-        proxy = (BindingProvider) proxy(stub.type());
+        boolean isRpc = target.axis("codec", "soap-literal").equals("soap-rpc");
+        proxy = (BindingProvider) proxy(isRpc ? wirelab.caller.soap.rpc.Transfer.class
+                : wirelab.caller.soap.literal.Transfer.class);
         // By itself a context is of all threads.
         proxy.getRequestContext().put("thread.local.request.context", "true");
         configure(ClientProxy.getClient(proxy));
         if (target.secrets() != null) {
             secure(ClientProxy.getClient(proxy), target.secrets());
         }
+        call = isRpc ? rpc((wirelab.caller.soap.rpc.Transfer) proxy)
+                : literal((wirelab.caller.soap.literal.Transfer) proxy);
     }
 
     private Object proxy(Class<?> kind) {
@@ -83,7 +91,7 @@ final class SoapClient implements wirelab.caller.Client {
         factory.setBindingId(target.axis("soap", "1.1").equals("1.2")
                 ? SOAPBinding.SOAP12HTTP_BINDING
                 : SOAPBinding.SOAP11HTTP_BINDING);
-        factory.setAddress("http://" + target.address() + "/" + target.contract() + "/soap");
+        factory.setAddress("http://" + target.address() + "/transfer/soap");
         return factory.create();
     }
 
@@ -123,12 +131,25 @@ final class SoapClient implements wirelab.caller.Client {
         }
     }
 
+    private Call literal(wirelab.caller.soap.literal.Transfer transfer) {
+        return target.isBytes()
+                ? () -> target.compare(transfer.helloBytes(new HelloRequest()).getText())
+                : () -> target.compare(transfer.hello(new HelloRequest()).getText());
+    }
+
+    private Call rpc(wirelab.caller.soap.rpc.Transfer transfer) {
+        return target.isBytes()
+                ? () -> target.compare(transfer.helloBytes())
+                : () -> target.compare(transfer.hello());
+    }
+
     @Override
-    public Object call(Call call, Stamps at) throws Exception {
+    public void call(Stamps at) throws Exception {
         Reply reply = new Reply(at);
         proxy.getRequestContext().put(REPLY, reply);
+        at.sent();
         try {
-            return stub.call(proxy, call, at);
+            call.make();
         } catch (WebServiceException error) {
             throw failure(reply, error);
         }

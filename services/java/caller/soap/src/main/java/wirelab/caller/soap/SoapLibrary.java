@@ -50,11 +50,6 @@ public final class SoapLibrary implements Library {
     }
 
     @Override
-    public Set<String> operations(Target target) {
-        return Stub.of(target).methods().operations();
-    }
-
-    @Override
     public Map<String, String> stamps() {
         return Map.of(
                 "intended", "schedule",
