@@ -81,7 +81,9 @@ fn serve(link: &Link, control: &mut Control) -> Result<(), LinkError> {
             Event::Report => report(link)?,
             Event::Line(line) if line.trim() == STATS => report(link)?,
             Event::Line(line) => {
-                print_error!("wirelab: unknown command {line:?}; the only command is stats")
+                print_error!(
+                    "wirelab: the link has no command {line:?}; it has stats, and Ctrl-C ends it"
+                )
             }
             Event::Broken => {
                 let error = io::Error::other("the emulator has ended");

@@ -175,6 +175,7 @@ def scale_lists(contract: Contract, message: str, value: Value, factor: float) -
 
 
 def _scale(contract: Contract, message: str, value: Value, factor: float) -> tuple[Value, int]:
+    """The value with the items of its outermost lists repeated or cut, and the number of lists."""
     done, count = dict(value), 0
     for field in contract.message_by_name[message].fields:
         found = value.get(field.name)

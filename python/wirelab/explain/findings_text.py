@@ -56,7 +56,7 @@ def conclude(
     if not any(step.effect for step in climbed):
         return (Conclusion("unknown", "No step between the two stacks was measured."),)
     return (
-        *_gap(ladder, whole),
+        *_conclude_whole_gap(ladder, whole),
         *(_of_rung(ladder, step) for step in climbed),
         *_none_found(climbed),
         *_sum(balance),
@@ -78,7 +78,7 @@ def _is_shown(evidence: Comparison | None) -> bool:
     return verdict(evidence.ratio, evidence.threshold) == evidence.verdict
 
 
-def _gap(ladder: Ladder, whole: Comparison | None) -> Iterator[Conclusion]:
+def _conclude_whole_gap(ladder: Ladder, whole: Comparison | None) -> Iterator[Conclusion]:
     if ladder.goal is None:
         return
     title = figures.phrase(ladder.figure)

@@ -58,8 +58,8 @@ WHY_BY_END = {
 
 
 def read(text: Text, only: str | None = None, *, any_file: bool = False) -> Imported:
-    """The requests of one thread group: the first that a shell pattern matches. Raises
-    :class:`UsageError`."""
+    """The requests that the shell pattern ``only`` matches, of the first thread group that has one.
+    Raises :class:`UsageError`."""
     plan = jmx_tree.read(text)
     budget = Budget(text.name)
     reader = _Reader(Values(budget), budget, ContentFiles(text.folder or Path(), any_file))

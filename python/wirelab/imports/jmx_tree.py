@@ -182,6 +182,7 @@ def _plan(tree: _Xml, text: Text) -> Iterator[Element]:
 
 
 def _element(xml: _Xml, text: Text) -> Element:
+    """A node with its own properties and without its children."""
     given = xml.attributes
     made = Element(
         kind=given.get("testclass") or given.get("elementType") or xml.tag,

@@ -83,7 +83,7 @@ class Quota:
         except OSError as error:
             _remove(self.folder)
             raise LabError(
-                f"the kernel refused a quota of {percent} % of a core: {error}",
+                f"the control group for {percent} % of a core cannot be made: {error}",
                 "run as root, or use the value all instead of the quota",
             ) from error
 

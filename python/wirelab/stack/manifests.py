@@ -137,7 +137,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if not offers:
             names = ", ".join(sorted({served.binding for served in self.serves}))
             reason = f"{self.language} supports {names}, not {axes.binding}"
-            return self._with_gap(reason, axes.binding), {}
+            return self._add_explanation(reason, axes.binding), {}
         # A binding may be offered in parts by codec: report the refusal of the matching part.
         meant = [served for served in offers if axes.codec in served.codecs]
         refusals = [_refusal(served, stack, contract) for served in meant or offers]
@@ -145,12 +145,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return None
         reason, change = refusals[0]
         if not meant:
-            reason = self._with_gap(reason, f"{axes.binding} {axes.codec}")
+            reason = self._add_explanation(reason, f"{axes.binding} {axes.codec}")
         for axis in change:
-            reason = self._with_gap(reason, f"{axes.binding} {axis}={stack.value(axis)}")
+            reason = self._add_explanation(reason, f"{axes.binding} {axis}={stack.value(axis)}")
         return reason, change
 
-    def _with_gap(self, reason: str, missing: str) -> str:
+    def _add_explanation(self, reason: str, missing: str) -> str:
         gap = self.gaps.get(missing)
         return f"{reason}: {gap}" if gap else reason
 

@@ -70,7 +70,10 @@ impl ServerCertVerifier for Verifier {
         match verified {
             // `openssl req -x509` marks what it makes as an authority, and RFC 5280 lets none
             // be a server. webpki looks at the time before, so that it has not expired.
-            Err(error) if is_authority(&error) && given.iter().any(|own| own == end_entity) => {
+            Err(error)
+                if refuses_authority_as_server(&error)
+                    && given.iter().any(|own| own == end_entity) =>
+            {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
             }
@@ -105,7 +108,8 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-fn is_authority(error: &Error) -> bool {
+/// Whether the server was refused because its own certificate is marked as an authority.
+fn refuses_authority_as_server(error: &Error) -> bool {
     // rustls has no variant for it: the cause is the error of its verifier.
     let Error::InvalidCertificate(CertificateError::Other(OtherError(other))) = error else {
         return false;

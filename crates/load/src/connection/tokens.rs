@@ -109,7 +109,7 @@ impl DocumentSource {
         }
     }
 
-    /// The tokens of a call's request.
+    /// Encodes a call's request as a document of tokens (codec token-xml).
     pub(crate) fn write(self, call: &Typed, tokens: &mut Tokens, out: &mut Vec<u8>) {
         let encoder = &mut tokens.encoder;
         match self.source {

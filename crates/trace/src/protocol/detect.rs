@@ -105,7 +105,7 @@ fn status_line(bytes: &[u8]) -> Detection {
     const BYTES: usize = VERSION.len() + b"1 200 ".len();
     if bytes.len() < BYTES {
         let (version, rest) = bytes.split_at(bytes.len().min(VERSION.len()));
-        let is_beginning = VERSION.starts_with(version) && rest.iter().all(is_of_status_line);
+        let is_beginning = VERSION.starts_with(version) && rest.iter().all(is_digit_or_blank);
         return if is_beginning {
             Detection::NeedMore
         } else {
@@ -125,7 +125,7 @@ fn status_line(bytes: &[u8]) -> Detection {
     }
 }
 
-fn is_of_status_line(byte: &u8) -> bool {
+fn is_digit_or_blank(byte: &u8) -> bool {
     byte.is_ascii_digit() || byte.is_ascii_whitespace()
 }
 

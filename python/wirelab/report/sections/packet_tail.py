@@ -64,7 +64,7 @@ WORDING = Wording("exchange", _time, _largest)
 
 
 def _mean(elapsed: Elapsed) -> Mean:
-    """Of one exchange, milliseconds."""
+    """The time of each part of an exchange, milliseconds."""
     parts = {part: ms / elapsed.count for part, ms in elapsed.parts_ms.items()}
     return Mean(elapsed.count, parts)
 

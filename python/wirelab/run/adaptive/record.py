@@ -172,7 +172,8 @@ def ms_per_call(trial: Trial, cause: str) -> float:
 
 
 def ms_least_per_call(trial: Trial, cause: str) -> float:
-    """The same, of what the setting that the finding blames certainly saves."""
+    """The least that packets prove the blamed setting to save, milliseconds divided by exchanges;
+    all of the cause where its finding has no test."""
     finding = _finding(trial, cause)
     least = finding.test.ms_least if finding and finding.test else None
     if least is None or not trial.wire:

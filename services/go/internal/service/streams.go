@@ -215,7 +215,7 @@ func (m *httpMessages) end() error {
 	return m.packed.Close()
 }
 
-// encodeEvent makes one piece of a message and what is around it, so that it is written at once.
+// encodeEvent makes one piece of a message and what the binding has around it: a line of JSON, or an event of SSE.
 func (m *httpMessages) encodeEvent(message codec.Body) error {
 	format := streamFormats[m.rest.binding]
 	m.event.Reset()

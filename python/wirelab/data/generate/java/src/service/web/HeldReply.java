@@ -98,7 +98,7 @@ final class HeldReply extends HttpServletResponseWrapper {
 
         @Override
         public void setWriteListener(WriteListener listener) {
-            throw new IllegalStateException("replies are written by the thread of their call");
+            throw new IllegalStateException("a held reply cannot be written asynchronously");
         }
     }
 }
