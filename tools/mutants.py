@@ -115,7 +115,7 @@ def _list_failures(*command: str) -> list[str]:
     return names
 
 
-def _run(*command: str, cwd: Path = TREE) -> subprocess.CompletedProcess[str]:
+def _run(*command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     environment: dict[str, Any] = {
         **os.environ,
         "PYTHONPATH": str(TREE / "python"),
@@ -125,7 +125,7 @@ def _run(*command: str, cwd: Path = TREE) -> subprocess.CompletedProcess[str]:
     }
     with subprocess.Popen(
         command,
-        cwd=cwd,
+        cwd=cwd or TREE,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

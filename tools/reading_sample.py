@@ -14,7 +14,7 @@ import ast
 import random
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,7 +56,10 @@ def main() -> None:
     commit = subprocess.run(
         ("git", "rev-parse", "HEAD"), cwd=prose.ROOT, capture_output=True, text=True, check=True
     ).stdout.strip()
-    chosen = draw(commit)
+    texts = {name: (prose.ROOT / name).read_text(encoding="utf-8") for name in list_product_files()}
+    functions = [one for name, text in texts.items() for one in read_functions(name, text)]
+    messages = [one for name, text in texts.items() for one in read_messages(name, text)]
+    chosen = draw(commit, functions, messages)
     for name, line in (
         ("questions.md", lambda question: question.shown),
         ("key.md", lambda question: f"{question.place.file}:{question.place.line}"),
@@ -65,12 +68,11 @@ def main() -> None:
         (folder / name).write_text(f"# {commit}\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
 
 
-def draw(commit: str) -> list[Question]:
+def draw(
+    commit: str, functions: Sequence[Question], messages: Sequence[Question]
+) -> list[Question]:
     """The functions, then the messages, the same ones for the same commit."""
     generator = random.Random(commit)
-    texts = {name: (prose.ROOT / name).read_text(encoding="utf-8") for name in list_product_files()}
-    functions = [one for name, text in texts.items() for one in read_functions(name, text)]
-    messages = [one for name, text in texts.items() for one in read_messages(name, text)]
     return generator.sample(functions, FUNCTIONS) + generator.sample(messages, MESSAGES)
 
 
@@ -78,7 +80,7 @@ def list_product_files() -> list[str]:
     """Files of code that are neither tests nor generated."""
     left_out = re.compile(
         r"(?:^|/)(?:tests?|generated|examples|fuzz|documents|foreign)/|^bench/|_test\.go$|"
-        r"pb/\w+\.pb\.go$|^tools/|/data/|/tests?\.rs$"
+        r"pb/\w+\.pb\.go$|^tools/|/data/|[/_]tests?\.rs$"
     )
     return [
         name

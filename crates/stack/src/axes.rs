@@ -158,6 +158,9 @@ impl Axis {
     }
 }
 
+/// Values of `ws_security` for which both ends need keys.
+pub const KEYED: [&str; 3] = ["signature", "encryption", "signature-encryption"];
+
 /// All axes but binding and language, in the order of references.
 pub const TABLE: &[Axis] = &[
     axis(
@@ -367,13 +370,7 @@ pub const TABLE: &[Axis] = &[
         "of SOAP messages (OASIS WS-Security); username-token: name and password in their header; \
          the others: of their bodies, by certificates",
         Side::Both,
-        &[
-            "none",
-            "username-token",
-            "signature",
-            "encryption",
-            "signature-encryption",
-        ],
+        &["none", "username-token", KEYED[0], KEYED[1], KEYED[2]],
     ),
     axis(
         "via",

@@ -232,7 +232,7 @@ def _serve_once(listener: socket.socket, extensions: str, reply: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_breaks_the_extension_fails_the_call_with_the_rule(
+def test_a_broken_rule_of_the_extension_fails_the_call(
     capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     extensions, reply, rule = HOSTILE[name]

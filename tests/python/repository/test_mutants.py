@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import time
+
+import psutil
 import pytest
 
 from tools import mutants
@@ -24,3 +28,16 @@ def test_a_mistake_has_one_place(area: str, mutant: mutants.Mutant) -> None:
 def test_a_place_that_is_gone_is_an_error() -> None:
     with pytest.raises(ValueError, match="not once"):
         mutants.mutate("b", {"file": "x.rs", "from": "a", "to": "c"})
+
+
+def test_tests_that_never_end_are_ended_and_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the processes that they have started."""
+    monkeypatch.setattr(mutants, "LIMIT_S", 2)
+    monkeypatch.setattr(mutants, "TREE", mutants.ROOT)
+    child = "import time; time.sleep(60.25)"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', '{child}'])"
+    assert mutants._list_failures(sys.executable, "-c", parent) == [mutants.HANGS]
+    end = time.monotonic() + 5
+    while any(child in (one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])):
+        assert time.monotonic() < end
+        time.sleep(0.05)

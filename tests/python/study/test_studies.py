@@ -468,3 +468,13 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(UsageError, match="contains files"):
         reproduction.reproduce("hamo2023", tmp_path, where=STUDIES)
+
+
+def test_a_cell_of_streams_is_named_without_its_items() -> None:
+    """And with them; no other operation is meant."""
+    found = studies.load("streams2026", STUDIES)
+    points = points_of(found, ["links"])["links"]
+    whole = "Feed with 10 items (constant, 20 ms)"
+    for name, matching in (("Feed", True), (whole, True), ("Fee", False), ("Hello", False)):
+        selector = CellSelector.of({"stack": "sse@rust", "operation": name})
+        assert any(map(selector.matches, points)) is matching, name

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use wirelab_stack::axes::KEYED;
 use wirelab_stack::{Binding, Reply, Security, Stack};
 
 use crate::call::fault;
@@ -49,8 +50,7 @@ pub(crate) fn check_group(group: &Group) -> Result<(), Fault> {
 
 /// The rules of stacks let other callers have them.
 fn check_ws_security(group: &Group) -> Result<(), Fault> {
-    let signed = ["signature", "encryption", "signature-encryption"];
-    if signed.contains(&group.stack.axes().value("ws_security")) {
+    if KEYED.contains(&group.stack.axes().value("ws_security")) {
         return refuse(
             "stack.ws_security: the engine neither signs nor encrypts messages",
             "use caller=java",

@@ -82,7 +82,7 @@ impl fmt::Display for Negotiated {
 }
 
 impl DeflateOffer {
-    /// What the server's `Sec-WebSocket-Extensions` agrees to; empty: there is no such field.
+    /// What the server's `Sec-WebSocket-Extensions` agrees to; empty without that field.
     ///
     /// # Errors
     /// When the answer is not one to this offer: the connection must then be failed (RFC 7692
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_may_answer_is_read() {
+    fn legal_answers_are_read() {
         for (offer, field, found) in [
             (PLAIN, "", "none"),
             (PLAIN, "permessage-deflate", "permessage-deflate"),
